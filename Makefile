@@ -1,0 +1,56 @@
+# `make demo` and `make test` are all the set-up there is: each makes .venv on first use.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export RAY_USAGE_STATS_ENABLED := 0
+export MLFLOW_DISABLE_TELEMETRY := true
+
+.PHONY: demo test lint types layers tests slow browser coverage benchmarks clean
+
+demo: $(VENV)/installed
+	$(BIN)/setsweep run demo
+	@echo
+	@echo "Browse the same numbers in MLflow:   $(BIN)/setsweep ui"
+	@echo "Tables and figures on disk:          setsweep-results/demo/report/"
+	@echo "More studies:                        $(BIN)/setsweep studies"
+
+test: $(VENV)/tested lint types layers tests
+
+# Versions that have been tested together stand in constraints.txt; pyproject.toml has the lower bounds.
+$(VENV)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/tested: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test]'
+	touch $@
+
+lint: $(VENV)/tested
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/tested
+	$(BIN)/mypy
+
+layers: $(VENV)/tested
+	$(BIN)/lint-imports
+
+tests: $(VENV)/tested
+	$(BIN)/pytest
+
+slow: $(VENV)/tested
+	$(BIN)/pytest -m slow
+
+browser: $(VENV)/tested
+	$(BIN)/pytest -m browser
+
+coverage: $(VENV)/tested
+	$(BIN)/pytest --cov --cov-report=term-missing:skip-covered
+
+benchmarks: $(VENV)/tested
+	$(BIN)/python -m tests.benchmarks
+
+clean:
+	rm -rf $(VENV) build *.egg-info

@@ -1,0 +1,98 @@
+"""Data sets: a table of what there is, and from the settings of a study to the tensors of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from data import cifar100, circle, digits, fashion_mnist
+from data.dataset import Dataset, DatasetDeclaration, Root
+from data.label_noise import with_label_noise
+from data.settings import nearest, typed
+
+DATASETS: dict[str, DatasetDeclaration] = {
+    declaration.name: declaration
+    for declaration in (circle.DECLARATION, digits.DECLARATION, fashion_mnist.DECLARATION, cifar100.DECLARATION)
+}
+
+
+def complete_data(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a data set, in their types, with every default filled in; `name` first.
+
+    Raises:
+        ValueError: unknown data set or setting, a value of another type, or out of range.
+    """
+    name = settings.get("name")
+    if name not in DATASETS:
+        raise ValueError(f"unknown data set {name!r}. {nearest(name, DATASETS)}")
+    declaration = DATASETS[name]
+    complete: dict[str, Any] = {"name": name, **declaration.parameters}
+    for key, value in settings.items():
+        if key == "name":
+            continue
+        if key not in declaration.parameters:
+            raise ValueError(f"{key}: {name} has no such setting. {nearest(key, declaration.parameters)}")
+        complete[key] = typed(key, declaration.parameters[key], value)
+    declaration.check(complete)
+    return complete
+
+
+def base_settings(settings: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The settings that decide `load_base`, complete: equal ones mean that runs can share one copy.
+
+    Returns:
+        All but `label_noise`; None for data that are drawn from each run's seed.
+
+    Raises:
+        ValueError: see `complete_data`.
+    """
+    complete = complete_data(settings)
+    if DATASETS[complete["name"]].drawn_per_seed:
+        return None
+    return {key: value for key, value in complete.items() if key != "label_noise"}
+
+
+def load_base(settings: Mapping[str, Any], *, root: Root = None, download: bool = False) -> Dataset:
+    """What all runs on a data set share: its images, decoded once, and its split; labels as published.
+
+    Args:
+        settings: name and settings; `label_noise` is not looked at.
+        root: folder of the data files; None: SETSWEEP_DATA, else ~/.cache/setsweep.
+        download: fetch files that are missing or damaged.
+
+    Raises:
+        ValueError: see `complete_data`; or the data are drawn from each run's seed.
+        DataError: a file is missing or damaged.
+    """
+    base = base_settings(settings)
+    if base is None:
+        raise ValueError(f"shared data must not depend on a run's seed, got {settings['name']!r}.")
+    name = base.pop("name")
+    return DATASETS[name].load(root=root, download=download, **base)
+
+
+def load_dataset(
+    settings: Mapping[str, Any], *, seed: int, root: Root = None, download: bool = False, base: Dataset | None = None
+) -> Dataset:
+    """The data set of one run: shared data with the label noise of its seed, or data drawn wholly from its seed.
+
+    Args:
+        settings: name and settings.
+        seed: of the run.
+        root, download: see `load_base`.
+        base: what `load_base` gives for the same `base_settings`, shared and left as it is; None: it is loaded.
+
+    Raises:
+        ValueError: see `complete_data`; or a `base` for data that are drawn from the seed.
+        DataError: a file is missing or damaged.
+    """
+    complete = complete_data(settings)
+    label_noise = complete.pop("label_noise")
+    declaration = DATASETS[complete.pop("name")]
+    if not declaration.drawn_per_seed:
+        dataset = load_base(settings, root=root, download=download) if base is None else base
+    elif base is None:
+        dataset = declaration.load(seed=seed, **complete)
+    else:
+        raise ValueError(f"base must be None for {declaration.name}, whose data are drawn from the seed.")
+    return with_label_noise(dataset, label_noise, seed=seed)

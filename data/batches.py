@@ -1,0 +1,37 @@
+"""From stored examples to what a model is given: the order of an epoch, and images as normalised numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+
+def epoch_order(n: int, generator: torch.Generator) -> Tensor:
+    """(n,) int64: the order in which an epoch visits the examples; advances the generator."""
+    return torch.randperm(n, generator=generator)
+
+
+def normalise(inputs: Tensor, mean: Sequence[float] | None, std: Sequence[float] | None) -> Tensor:
+    """Inputs as float32; images as (x / 255 - mean) / std, to about 1e-6.
+
+    Computed as x * (1 / (255 std)) - mean / std in place on the converted copy: measured on one CPU thread, this is
+    half the time of the formula as written, and a third of a fused `torch.addcmul`.
+
+    Args:
+        inputs: images (batch, channels, height, width) uint8, or any float tensor, which passes through as float32.
+        mean, std: per channel, for images in 0..1; None: 0 and 1.
+
+    Returns:
+        Of the shape of the inputs, on their device; new memory for images, the inputs themselves if they are float32.
+    """
+    if inputs.dtype != torch.uint8:
+        return inputs.float()
+    scale = 1 / (255 * _per_channel(std or (1.0,), inputs.device))
+    offset = -255 * _per_channel(mean or (0.0,), inputs.device) * scale
+    return inputs.to(torch.float32).mul_(scale).add_(offset)
+
+
+def _per_channel(values: Sequence[float], device: torch.device) -> Tensor:
+    return torch.tensor(values, dtype=torch.float32, device=device).view(-1, 1, 1)

@@ -1,0 +1,51 @@
+"""Digits: the 1797 handwritten digits of 8x8 pixels that come with scikit-learn; real images, and no files needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from data.dataset import Dataset, DatasetDeclaration, Root, Split
+from data.seeding import seeded_generator
+from data.settings import require
+from data.splits import stratified_split
+
+_SIZES = (1077, 360, 360)  # 60, 20, 20 %
+
+
+def load_digits(*, root: Root, download: bool, split_seed: int) -> Dataset:
+    """The digits as images (n, 1, 8, 8) uint8 in a stratified split of 60, 20 and 20 %.
+
+    The pixels count 0..16 inked points; they are scaled to 0..255, as images are elsewhere.
+
+    Args:
+        root, download: not needed, scikit-learn brings the images along.
+        split_seed: of the split.
+    """
+    del root, download
+    from sklearn.datasets import load_digits as bundled  # seconds to import, and only this data set needs it
+
+    bunch = bundled()
+    images = torch.from_numpy(bunch.images).mul_(255 / 16).round_().to(torch.uint8)[:, None]
+    labels = torch.from_numpy(bunch.target).long()
+    parts = stratified_split(labels, _SIZES, seeded_generator(split_seed, "digits/split"))
+    train, val, test = (Split(images[part], labels[part]) for part in parts)
+    names = tuple(str(digit) for digit in range(10))
+    return Dataset(train, val, test, num_classes=10, mean=(0.3053,), std=(0.3761,), class_names=names)
+
+
+def _check(settings: Mapping[str, Any]) -> None:
+    require(0 <= settings["label_noise"] <= 1, "label_noise", "between 0 and 1", settings["label_noise"])
+
+
+DECLARATION = DatasetDeclaration(
+    name="digits",
+    about="1,797 handwritten digits of 8x8 pixels in 10 classes: 1,077 / 360 / 360.",
+    source="scikit-learn, sklearn.datasets.load_digits (Alpaydin and Kaynak, 1998)",
+    parameters={"label_noise": 0.0, "split_seed": 0},
+    load=load_digits,
+    check=_check,
+    num_classes=10,
+)

@@ -1,0 +1,1 @@
+"""Many runs: studies, search, seeds, execution, records, statistics, reports and the command line."""

@@ -1,0 +1,8 @@
+"""``python -m sweeps`` is ``setsweep``."""
+
+import sys
+
+from sweeps.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Where runs run: on a Ray cluster, in this process, or in simulated time."""

@@ -1,0 +1,53 @@
+"""The data sets of a process, each loaded once however many runs use it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from data import base_settings, load_base, load_dataset
+from data.dataset import Dataset
+from sweeps.execution.executor import Job
+from trainables.attempt import attempt
+from trainables.run_config import RunResult
+
+BaseLoader = Callable[[Job], Dataset]
+
+
+def base_key(settings: Mapping[str, Any]) -> str | None:
+    """What names the part of a data set that runs share; None where every seed draws its own."""
+    base = base_settings(settings)
+    return None if base is None else json.dumps(base, sort_keys=True)
+
+
+def load_base_of(job: Job) -> Dataset:
+    """The shared part of a job's data, from its files."""
+    return load_base(job.config.data, root=job.root, download=job.download)
+
+
+class DatasetCache:
+    """Shared parts of data sets, loaded when the first run asks for them."""
+
+    def __init__(self, load: BaseLoader = load_base_of) -> None:
+        self._load = load
+        self._bases: dict[str, Dataset] = {}
+
+    def dataset(self, job: Job) -> Dataset:
+        """The data set of a job: the shared part from the cache, the rest from the job's seed."""
+        config, key = job.config, base_key(job.config.data)
+        if key is None:
+            return load_dataset(config.data, seed=config.seed)
+        if key not in self._bases:
+            self._bases[key] = self._load(job)
+        return load_dataset(config.data, seed=config.seed, base=self._bases[key])
+
+    def run(self, job: Job) -> RunResult:
+        """Train a job on its data; every error becomes a failed result."""
+        return attempt(
+            job.config,
+            lambda: self.dataset(job),
+            attempts=job.attempts,
+            checkpoint=job.checkpoint,
+            keep_model=job.keep_model,
+        )

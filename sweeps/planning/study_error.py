@@ -1,0 +1,37 @@
+"""How a study says that it cannot be run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+Path = tuple[str | int, ...]
+
+
+class StudyError(ValueError):
+    """A study that cannot be run; `errors` holds every reason, one a line of the message."""
+
+    def __init__(self, errors: Iterable[str]) -> None:
+        self.errors = tuple(dict.fromkeys(errors))
+        super().__init__("\n".join(self.errors))
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """Where a value was given: a line of a file, or (line 0) a ``--set``."""
+
+    line: int
+    origin: str
+
+    def __str__(self) -> str:
+        return f"{self.origin}:{self.line}" if self.line else self.origin
+
+
+def dotted(path: Path) -> str:
+    """A path of keys and list indices as messages name it: without the indices."""
+    return ".".join(key for key in path if isinstance(key, str))
+
+
+def error_line(place: Place, path: Path, rule: str) -> str:
+    """``studies/fashion.yaml:14: arms.avgk.alpha: must be > 0, got 0.``"""
+    return f"{place}: {dotted(path)}: {rule}" if path else f"{place}: {rule}"

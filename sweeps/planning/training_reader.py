@@ -1,0 +1,106 @@
+"""Reads the `training` block of a study: fixed values, searched values, and what scales the learning rate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from sweeps.planning.findings import Findings, Section
+from sweeps.planning.space import Searchable, Space, is_space, read_space
+from sweeps.planning.yaml_source import Source
+from trainables.problems import unknown
+from trainables.rules import flag
+from trainables.training_rules import RULES, check_value, default_training
+
+KEEP_LR = "keep_lr_per_example"
+
+
+@dataclass
+class TrainingBlock:
+    """The training of a study, by dotted path below `training`.
+
+    Args:
+        fixed: the values given.
+        searched: the search spaces given.
+    """
+
+    fixed: dict[str, Any] = field(default_factory=dict)
+    searched: dict[str, Space] = field(default_factory=dict)
+
+
+def read_training(findings: Findings) -> TrainingBlock:
+    """The block as the study gives it; defaults are left out."""
+    block = TrainingBlock()
+    _read_level(findings, (), block)
+    keep = Section(findings, ("training",)).read(KEEP_LR, flag(), default=False)
+    if keep and "reference_batch_size" not in block.fixed:
+        _keep_lr_per_example(findings, block)
+    return block
+
+
+def searchable_training(path: str, default: Any) -> Searchable:
+    """What a training value must be if it is searched."""
+    rule = RULES[path]
+    return Searchable(type=rule.type, check=rule.check, default=default, default_in_range=True)
+
+
+def fit_milestones(source: Source) -> str | None:
+    """Leave out the milestones that an override of the epochs puts beyond the end.
+
+    ``--set training.epochs=3`` is how a study is tried out; without this it would need a second override.
+
+    Returns:
+        What was left out, for the user; None where nothing was.
+    """
+    epochs_path, milestones_path = ("training", "epochs"), ("training", "milestones")
+    if not (source.has(epochs_path) and source.has(milestones_path)):
+        return None
+    if source.where(epochs_path).line or not source.where(milestones_path).line:
+        return None
+    training = source.values["training"]
+    epochs, milestones = training["epochs"], training["milestones"]
+    if type(epochs) is not int or not isinstance(milestones, list) or any(type(each) is not int for each in milestones):
+        return None  # whatever is wrong is told when they are read
+    late = [each for each in milestones if each >= epochs]
+    if not late:
+        return None
+    training["milestones"] = [each for each in milestones if each < epochs]
+    return f"training.milestones: {late} left out, as they must be below training.epochs = {epochs}."
+
+
+def _read_level(findings: Findings, keys: tuple[str, ...], block: TrainingBlock) -> None:
+    place = ("training", *keys)
+    for key, value in Section(findings, place).values.items():
+        path = ".".join((*keys, key))
+        if path == "optimizer":
+            _read_level(findings, ("optimizer",), block)
+        elif "." in key or path not in RULES:
+            if path != KEEP_LR:
+                findings.add((*place, key), unknown("setting", path, [*RULES, KEEP_LR]))
+        elif is_space(value):
+            searchable = searchable_training(path, default_training()[path])
+            space = findings.checked((*place, key), partial(read_space, of=searchable), value)
+            if space:
+                block.searched[path] = space
+        else:
+            _read_fixed(findings, (*place, key), path, value, block)
+
+
+def _read_fixed(findings: Findings, place: tuple[str, ...], path: str, value: Any, block: TrainingBlock) -> None:
+    try:
+        block.fixed[path] = check_value(path, value)
+    except ValueError as error:
+        findings.add(place, str(error))
+
+
+def _keep_lr_per_example(findings: Findings, block: TrainingBlock) -> None:
+    batch_size = block.fixed.get("batch_size", default_training()["batch_size"])
+    if "batch_size" in block.searched:
+        rule = "must have a training.reference_batch_size where training.batch_size is searched, got none."
+    elif batch_size == "full":
+        rule = "must have a training.reference_batch_size where training.batch_size is full, got none."
+    else:
+        block.fixed["reference_batch_size"] = batch_size
+        return
+    findings.add(("training", KEEP_LR), rule)

@@ -1,0 +1,107 @@
+"""Keeps MLflow in step with a sweep: every result once, every aggregate when it is whole, the report at the end."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+from sweeps.planning.planned_run import PlannedRun
+from sweeps.planning.planner import Planner
+from sweeps.planning.study import Study
+from sweeps.records.mlflow_recorder import MlflowRecorder
+from sweeps.reports.renderings import render
+from sweeps.reports.report import Report
+from sweeps.sweep import model_folder
+from trainables.run_config import RunResult
+
+
+class Projection:
+    """The MLflow side of one sweep. A study that is recorded already, to the last run, is left alone.
+
+    Args:
+        study, planner: what is recorded; the results that the planner knows are recorded first.
+        folder: of the study; ``recorded.json`` in it says what MLflow has.
+        tracking_uri: an MLflow server or database; None: MLflow's own default.
+    """
+
+    def __init__(self, study: Study, planner: Planner, folder: Path, *, tracking_uri: str | None) -> None:
+        self._study, self._planner, self._folder = study, planner, folder
+        self._uri = tracking_uri
+        self._mark = folder / "recorded.json"
+        self._recorder: MlflowRecorder | None = None
+        self._complete = True
+        self.on_problem: Callable[[str], None] = lambda problem: None
+
+    def __enter__(self) -> Self:
+        if self._marked() != self._state():
+            self._recorder = MlflowRecorder(self._study, tracking_uri=self._uri)
+            self._mark.unlink(missing_ok=True)
+            self._recorder.start()
+            for run, result in self._planner.runs():
+                if result is not None:
+                    self.finished(run, result)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._recorder is not None and kind is not None:
+            self._recorder.close(patience=5.0)
+
+    def started(self, run: PlannedRun) -> None:
+        """MLflow hears of a run when it has a result, so that a kill leaves none open."""
+
+    def finished(self, run: PlannedRun, result: RunResult) -> None:
+        """Record a result wherever the study has a place for it, and the aggregates that are whole with it."""
+        if self._recorder is None:
+            return
+        for place in self._planner.runs_beside(run.key):
+            self._recorder.record(place, result)
+            if (group := self._planner.group_of(place)) is not None:
+                self._recorder.group(group)
+
+    def tick(self) -> None:
+        """Pass on what keeps results from being recorded."""
+        problem = self._recorder.problem if self._recorder else None
+        self.on_problem(f"MLflow: {problem}" if problem else "")
+
+    def finish(self, report: Report, files: Sequence[Path], *, stopped: bool) -> None:
+        """Record tables, figures and models, and wait until all is written."""
+        if self._recorder is None:
+            return
+        status: Literal["FINISHED", "KILLED"] = "KILLED" if stopped else "FINISHED"
+        self._recorder.finish(render(report, "markdown"), files, status=status, models=self._models())
+        self._complete = self._recorder.close()
+        if self._complete and not stopped:
+            self._mark.write_text(json.dumps(self._state()))
+
+    def outcome(self) -> str:
+        """Where the records are, or what is missing and why, in one line."""
+        where = self._uri or "setsweep ui"
+        if self._complete:
+            return where
+        assert self._recorder is not None
+        return (
+            f"{self._recorder.pending} records are not in {where} ({self._recorder.problem or 'not answering'}); "
+            "they are kept, and the same command brings them"
+        )
+
+    def _models(self) -> list[tuple[PlannedRun, Path]]:
+        """The kept model of each chosen configuration."""
+        first = self._study.confirm_seeds[0]
+        runs = [run for run, result in self._planner.runs() if run.stage == "confirm" and run.seed == first and result]
+        folders = [(run, model_folder(self._folder, run)) for run in runs]
+        return [(run, folder) for run, folder in folders if (folder / "model.pt").exists()]
+
+    def _state(self) -> dict[str, str]:
+        """What identifies all that MLflow should have."""
+        keys = sorted(f"{key}:{result.status}:{result.finished}" for key, result in self._planner.results.items())
+        digest = hashlib.sha256("\n".join([self._study.text, *keys]).encode()).hexdigest()
+        return {"store": self._uri or str(Path.cwd()), "results": digest}
+
+    def _marked(self) -> dict[str, str] | None:
+        return json.loads(self._mark.read_text()) if self._mark.exists() else None

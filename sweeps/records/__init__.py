@@ -1,0 +1,1 @@
+"""What is kept: the journal of results, its aggregates over seeds, and their projection into MLflow."""

@@ -1,0 +1,108 @@
+"""The journal: an append-only file of results, the truth that every table and every MLflow record is made from.
+
+One line of JSON a record. A line is on disk before its result counts, and a line that a kill cut short is dropped when
+the journal is opened again, so a result is either there or its run is trained again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from sweeps.planning.planned_run import PlannedRun
+from trainables.run_config import RunResult
+
+
+class JournalError(ValueError):
+    """The journal can't be opened or written; the message says what to do."""
+
+
+class Journal:
+    """The results of one study, on its storage.
+
+    Args:
+        folder: made where it is missing; holds ``journal.jsonl``.
+        read_only: for reports beside a sweep that runs: takes no lock and writes nothing.
+
+    Raises:
+        JournalError: the folder can't be written, or another sweep is writing to it.
+    """
+
+    def __init__(self, folder: Path, *, read_only: bool = False) -> None:
+        self.path = folder / "journal.jsonl"
+        self.results: dict[str, RunResult] = {}
+        self.study: dict[str, Any] | None = None
+        self._file: int | None = None
+        if not read_only:
+            self._file = self._open(folder)
+        self._read(truncate=not read_only)
+
+    def add(self, run: PlannedRun, result: RunResult) -> None:
+        """Write a result; it is on disk when this returns."""
+        place = {"arm": run.arm, "point": dict(run.point), "stage": run.stage, "trial": run.trial}
+        self._append({"record": "result", **place, "config": run.config.to_dict(), "result": result.to_dict()})
+        self.results[result.key] = result
+
+    def describe(self, study: Mapping[str, Any]) -> None:
+        """Write what study the results that follow belong to, where that has changed."""
+        if dict(study) != self.study:
+            self._append({"record": "study", **study})
+            self.study = dict(study)
+
+    def close(self) -> None:
+        """Give the lock back."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _open(self, folder: Path) -> int:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise JournalError(
+                f"storage must be a folder that can be written, got {folder}: {error.strerror}."
+            ) from None
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(file)
+            raise JournalError(
+                f"storage must be written by one sweep at a time, got {folder}, which another one is writing."
+            ) from None
+        return file
+
+    def _read(self, *, truncate: bool) -> None:
+        if not self.path.exists():
+            return
+        text = self.path.read_bytes()
+        whole = text.rfind(b"\n") + 1
+        if truncate and whole < len(text):
+            os.truncate(self.path, whole)
+        for line in text[:whole].splitlines():
+            record = json.loads(line)
+            kind = record.pop("record")
+            if kind == "result":
+                result = RunResult.from_dict(record["result"])
+                self.results[result.key] = result
+            elif kind == "study":
+                self.study = record
+
+    def _append(self, record: Mapping[str, Any]) -> None:
+        assert self._file is not None, "a journal opened for reading is not written"
+        line = json.dumps(record, separators=(",", ":"), default=str) + "\n"
+        os.write(self._file, line.encode())
+        os.fsync(self._file)

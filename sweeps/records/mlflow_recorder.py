@@ -1,0 +1,203 @@
+"""The recorder: projects results into MLflow on a thread of its own, so that no sweep ever waits for MLflow.
+
+The journal is the truth and is written first; this is a copy of it for browsing. What MLflow has not taken yet waits in
+a queue of references to results; MLflow away means longer waits between attempts and a `problem` to show, nothing
+else. What could not be written by the end is written by the next recorder that is given the same results.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from sweeps.planning.planned_run import PlannedRun
+from sweeps.planning.study import Study
+from trainables.run_config import RunResult
+
+if TYPE_CHECKING:
+    from sweeps.records.mlflow_store import MlflowStore
+
+FIRST_DELAY = 0.5  # seconds until the second attempt; doubled after each
+LAST_DELAY = 30.0
+
+# What MLflow does in our process unless the user says otherwise: no telemetry, no chatter, and no minutes of silent
+# retries inside one call, because the recorder retries itself.
+ENVIRONMENT = {
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "30",
+}
+
+# Warnings of MLflow about itself, with which nobody who runs a sweep can do anything.
+WARNINGS = (
+    r"The ``noload`` loader strategy is deprecated",
+    r".*Any type hint is inferred as AnyType",
+    r".*An input example was not provided when logging the model",
+)
+
+
+class MlflowRecorder:
+    """Records a study in MLflow in the background. Its methods return at once unless they say that they wait.
+
+    Give it every result that the study asks for, those of earlier sessions included: what is recorded already costs
+    a look-up.
+
+    Args:
+        study: what is recorded; the experiment has its name.
+        tracking_uri: an MLflow server or database; None: MLflow's own default.
+    """
+
+    def __init__(self, study: Study, *, tracking_uri: str | None = None) -> None:
+        self._study = study
+        self._tracking_uri = tracking_uri
+        self._tasks: deque[Callable[[MlflowStore], None]] = deque()
+        self._changed = threading.Condition()
+        self._closing = False
+        self._hurry = False
+        self._problem: str | None = None
+        self._refused = 0
+        self._thread = threading.Thread(target=self._work, name="mlflow-recorder", daemon=True)
+
+    def start(self) -> None:
+        """Begin; an experiment that an earlier process left is taken up."""
+        for name, value in ENVIRONMENT.items():
+            os.environ.setdefault(name, value)
+        self._thread.start()
+
+    def record(self, planned: PlannedRun, result: RunResult) -> None:
+        """Take the result of one run."""
+        self._put(lambda store: store.write_run(planned, result))
+
+    def group(self, pairs: Sequence[tuple[PlannedRun, RunResult]]) -> None:
+        """Take the results of all seeds of one configuration; again whenever there are more."""
+        self._put(lambda store: store.write_aggregate(pairs))
+
+    def finish(
+        self,
+        report: str,
+        files: Sequence[Path] = (),
+        *,
+        status: Literal["FINISHED", "FAILED", "KILLED"] = "FINISHED",
+        models: Sequence[tuple[PlannedRun, Path]] = (),
+    ) -> None:
+        """Take the end of the sweep; `flush` or `close` next.
+
+        Args:
+            report: the tables, in Markdown.
+            files: figures and other files, or folders of them.
+            status: "KILLED" where the sweep was interrupted and will go on another time.
+            models: a run of each chosen configuration and the folder into which it saved ``model.pt``.
+        """
+        for planned, folder in models:
+            self._put(partial(_write_model, planned=planned, folder=folder))
+        self._put(lambda store: store.write_study(report, files, status))
+
+    @property
+    def problem(self) -> str | None:
+        """What keeps results from being recorded, in one line; None while all is well."""
+        return self._problem
+
+    @property
+    def pending(self) -> int:
+        """How many results (and aggregates, models, the report) are not recorded yet, refused ones included."""
+        return len(self._tasks) + self._refused
+
+    def flush(self, patience: float = 30.0) -> bool:
+        """Wait until everything is written; give up when `patience` seconds brought nothing. Whether all is written."""
+        with self._changed:
+            self._hurry = True
+            self._changed.notify_all()
+            while (left := len(self._tasks)) and self._changed.wait_for(partial(self._fewer, left), timeout=patience):
+                pass
+            self._hurry = False
+        return self.pending == 0
+
+    def close(self, patience: float = 30.0) -> bool:
+        """`flush`, then stop the thread. Whether all is written."""
+        complete = self.flush(patience)
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        self._thread.join(timeout=1.0)
+        return complete
+
+    def _fewer(self, tasks: int) -> bool:
+        return len(self._tasks) < tasks
+
+    def _put(self, task: Callable[[MlflowStore], None]) -> None:
+        with self._changed:
+            self._tasks.append(task)
+            self._changed.notify_all()
+
+    def _work(self) -> None:
+        """Carry out the tasks in order; a task leaves the queue when it is done, or refused for good."""
+        store: MlflowStore | None = None
+        delay = FIRST_DELAY
+        while self._wait_for_task():
+            try:
+                store = store or _open(self._study, self._tracking_uri)
+                self._tasks[0](store)
+            except Exception as error:  # noqa: BLE001 - whatever MLflow does, the sweep goes on
+                refused = store is not None and _is_refusal(error)
+                self._problem = f"{self._tracking_uri or 'MLflow'}: {_innermost(error)}"
+                self._refused += refused
+                if not refused:
+                    self._pause(delay)
+                    delay = min(2 * delay, LAST_DELAY)
+                    continue
+            else:
+                delay = FIRST_DELAY
+                if not self._refused:
+                    self._problem = None
+            with self._changed:
+                self._tasks.popleft()
+                self._changed.notify_all()
+
+    def _wait_for_task(self) -> bool:
+        with self._changed:
+            self._changed.wait_for(lambda: self._tasks or self._closing)
+            return not self._closing
+
+    def _pause(self, seconds: float) -> None:
+        """Wait before the next attempt; not longer than the shortest while somebody waits for the end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closing or self._hurry, timeout=seconds)
+        if self._hurry and not self._closing:
+            time.sleep(FIRST_DELAY)
+
+
+def _open(study: Study, tracking_uri: str | None) -> MlflowStore:
+    for message in WARNINGS:
+        warnings.filterwarnings("ignore", message=message)
+    from sweeps.records.mlflow_store import MlflowStore  # MLflow takes seconds to import: here, on the thread
+
+    if "MLFLOW_LOGGING_LEVEL" not in os.environ:
+        for chatty in ("mlflow", "alembic", "urllib3"):
+            logging.getLogger(chatty).setLevel(logging.CRITICAL)  # `problem` says what matters
+    return MlflowStore(study, tracking_uri)
+
+
+def _is_refusal(error: Exception) -> bool:
+    from sweeps.records.mlflow_store import is_refusal
+
+    return is_refusal(error)
+
+
+def _write_model(store: MlflowStore, *, planned: PlannedRun, folder: Path) -> None:
+    store.write_model(planned, folder)
+
+
+def _innermost(error: BaseException) -> str:
+    """The first line of what started it all; MLflow wraps "connection refused" in three layers of text."""
+    while cause := error.__cause__ or (None if error.__suppress_context__ else error.__context__):
+        error = cause
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]

@@ -1,0 +1,1 @@
+"""What is shown: statistics, tables, figures and the report that joins them."""

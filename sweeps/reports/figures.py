@@ -1,0 +1,176 @@
+"""The figures of a report as PNG files: metrics over the grid or per arm, paired differences, sensitivity.
+
+Importing this module imports matplotlib, which takes a second: do it where figures are drawn.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from sweeps.planning.study import Point
+from sweeps.records.aggregates import Aggregate
+from sweeps.reports.panels import (
+    LEGEND_WIDTH,
+    add_legend,
+    add_title,
+    is_number,
+    look,
+    mark_x,
+    name_rows,
+    names_width,
+    panels,
+    save,
+    scale_x,
+)
+from sweeps.reports.report import Report
+from sweeps.reports.sensitivity_figure import draw_sensitivity
+from sweeps.reports.tables import in_order, is_significant, main_metrics
+from sweeps.reports.wording import is_accuracy, long_metric_label, scaled, settings
+
+
+def write_figures(report: Report, folder: Path) -> list[Path]:
+    """Draws what the report has data for into `folder` (made where missing); gives the files in reading order.
+
+    With a numeric grid the metrics are drawn against its longest numeric key, one file for each combination of the
+    other keys; without one, one file per point has a dot and an interval per arm.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    metrics = _drawn_metrics(report)
+    axis = numeric_axis(report)
+    drawn: list[Path | None] = []
+    if metrics and axis:
+        for index, rest in enumerate(_rest_of_grid(report, axis)):
+            drawn.append(_draw_over_grid(report, metrics, axis, rest, folder / f"metrics-{index + 1}.png"))
+    elif metrics:
+        for index, point in enumerate(report.study.points()):
+            drawn.append(_draw_per_arm(report, metrics, point, folder / f"metrics-{index + 1}.png"))
+    for index, point in enumerate(report.study.points()):
+        drawn.append(_draw_differences(report, point, folder / f"differences-{index + 1}.png"))
+    for index, point in enumerate(report.study.points()):
+        drawn.append(draw_sensitivity(report, point, folder / f"sensitivity-{index + 1}.png"))
+    return [path for path in drawn if path]
+
+
+def numeric_axis(report: Report) -> str | None:
+    """The grid key with the most numbers among its values, at least two; None without one."""
+    sizes = {key: sum(map(is_number, values)) for key, values in report.study.grid.items()}
+    longest = max(sizes, key=lambda key: sizes[key], default=None)
+    return longest if longest and sizes[longest] > 1 else None
+
+
+def _draw_over_grid(report: Report, metrics: Sequence[str], key: str, rest: Point, path: Path) -> Path | None:
+    """A panel per metric, in each a line and a band per arm against the values of `key`."""
+    confirmed = [a for a in _confirmed(report) if rest.items() <= a.point.items()]
+    if not confirmed:
+        return None
+    values = report.study.grid[key]
+    figure, axes = panels(len(metrics), columns=2, width=4.4, height=3.2, margin=LEGEND_WIDTH)
+    for axis, metric in zip(axes, metrics, strict=True):
+        positions = scale_x(axis, values)
+        mark_x(axis, values)
+        for index, arm in enumerate(report.study.arms):
+            own = {positions[a.point[key]]: a for a in confirmed if a.arm == arm and a.metric == metric}
+            x = sorted(own)
+            found = [own[position] for position in x]
+            _line_and_band(axis, x, found, min(0.15, 0.6 / len(report.study.arms)), {"label": arm, **look(index)})
+        axis.set_xlabel(key)
+        axis.set_ylabel(long_metric_label(metric))
+    add_title(figure, [report.study.name, settings(rest), _intervals(report)])
+    add_legend(figure, axes)
+    return save(figure, path)
+
+
+def _line_and_band(
+    axis: Axes, x: Sequence[float], found: Sequence[Aggregate], alpha: float, style: Mapping[str, Any]
+) -> None:
+    means = [scaled(a.metric, a.mean) for a in found if a.mean is not None]
+    axis.plot(x, means, markersize=4, linewidth=1.4, **style)
+    bounded = [(position, a) for position, a in zip(x, found, strict=True) if a.ci_low is not None]
+    axis.fill_between(
+        [position for position, _ in bounded],
+        [scaled(a.metric, a.ci_low) for _, a in bounded if a.ci_low is not None],
+        [scaled(a.metric, a.ci_high) for _, a in bounded if a.ci_high is not None],
+        color=style["color"],
+        alpha=alpha,
+        linewidth=0,
+    )
+
+
+def _draw_per_arm(report: Report, metrics: Sequence[str], point: Point, path: Path) -> Path | None:
+    """A panel per metric, in each a dot with its interval per arm."""
+    confirmed = [a for a in _confirmed(report) if a.point == point]
+    if not confirmed:
+        return None
+    arms = list(report.study.arms)
+    figure, axes = panels(len(metrics), columns=2, width=3.4, height=1.1 + 0.32 * len(arms), margin=names_width(arms))
+    for axis, metric in zip(axes, metrics, strict=True):
+        for a in confirmed:
+            if a.metric == metric and a.mean is not None:
+                row = arms.index(a.arm)
+                _interval(axis, row, metric, (a.mean, a.ci_low, a.ci_high), look(row))
+        axis.set_xlabel(long_metric_label(metric))
+    name_rows(axes, 2, arms)
+    add_title(figure, [report.study.name, settings(point), _intervals(report)])
+    return save(figure, path)
+
+
+def _draw_differences(report: Report, point: Point, path: Path) -> Path | None:
+    """A panel per metric, in each a paired difference with its interval per arm; filled: significant."""
+    comparisons = [c for c in report.comparisons if c.point == point and c.difference is not None]
+    metrics = in_order(report.study, {c.metric for c in comparisons})
+    arms = [arm for arm in report.study.arms if arm != report.study.compare.baseline]
+    if not metrics:
+        return None
+    height = 1.2 + 0.32 * len(arms)
+    figure, axes = panels(len(metrics), columns=2, width=3.6, height=height, margin=names_width(arms))
+    for axis, metric in zip(axes, metrics, strict=True):
+        axis.axvline(0, color="#555555", linewidth=1)
+        for c in comparisons:
+            if c.metric == metric and c.difference is not None:
+                style = look(list(report.study.arms).index(c.arm))
+                face = {} if is_significant(c, report.study) else {"markerfacecolor": "white"}
+                _interval(axis, arms.index(c.arm), metric, (c.difference, c.ci_low, c.ci_high), {**style, **face})
+        axis.set_xlabel(f"Δ {long_metric_label(metric).replace('(%)', '(points)')}")
+    name_rows(axes, 2, arms)
+    alpha = 1 - report.study.compare.confidence
+    subject = f"difference to {report.study.compare.baseline} (filled: corrected p < {alpha:.3g})"
+    add_title(figure, [report.study.name, settings(point), subject, _intervals(report)])
+    return save(figure, path)
+
+
+def _interval(
+    axis: Axes,
+    row: int,
+    metric: str,
+    numbers: tuple[float, float | None, float | None],
+    style: Mapping[str, Any],
+) -> None:
+    middle, low, high = numbers
+    if low is not None and high is not None:
+        axis.plot([scaled(metric, low), scaled(metric, high)], [row, row], color=style["color"], linewidth=1.6)
+    axis.plot([scaled(metric, middle)], [row], markersize=6, **style)
+
+
+def _intervals(report: Report) -> str:
+    return f"{100 * report.study.compare.confidence:g} % intervals over seeds"
+
+
+def _drawn_metrics(report: Report) -> list[str]:
+    known = {a.metric for a in _confirmed(report)}
+    accuracies = [metric for metric in main_metrics(report.study) if is_accuracy(metric)]
+    named = [metric for metric in report.study.compare.metrics if metric not in accuracies]
+    return [metric for metric in accuracies + named if metric in known]
+
+
+def _confirmed(report: Report) -> list[Aggregate]:
+    return [a for a in report.aggregates if a.stage == "confirm" and a.mean is not None]
+
+
+def _rest_of_grid(report: Report, key: str) -> list[dict[str, Any]]:
+    rest = {name: values for name, values in report.study.grid.items() if name != key}
+    return [dict(zip(rest, values, strict=True)) for values in itertools.product(*rest.values())]

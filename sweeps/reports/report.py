@@ -1,0 +1,152 @@
+"""The report of a study: what its runs so far say, as data that every table and figure is drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sweeps.planning.planned_run import PlannedRun
+from sweeps.planning.study import Point, Stage, Study
+from sweeps.records.aggregates import Aggregate, aggregate
+from sweeps.reports.comparisons import Comparison, compare
+from trainables.run_config import RunResult
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """Runs by their state; `failed` holds the diverged ones too, and all but `planned` add up to `planned`."""
+
+    planned: int
+    done: int
+    failed: int
+    waiting: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """The configuration of an arm at a point that is confirmed.
+
+    Args:
+        params: its hyperparameters, see `PlannedRun`.
+        seeds: the seeds planned.
+        done, failed: how many of them have ended, and how.
+    """
+
+    arm: str
+    point: Point
+    params: Mapping[str, Any]
+    seeds: tuple[int, ...]
+    done: int
+    failed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """A run that diverged or failed, and why."""
+
+    arm: str
+    point: Point
+    stage: Stage
+    trial: int | None
+    seed: int
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What the runs of a study say; every sequence is in the order of the study's arms and points.
+
+    Args:
+        aggregates: of both stages.
+        comparisons: every arm against the baseline; empty without one.
+        chosen: the configurations in confirmation.
+        failures: the runs that diverged or failed.
+        unconfirmed: arm and point of each confirmation that is not finished.
+        complete: no run is waiting and every arm is confirmed at every point.
+    """
+
+    study: Study
+    aggregates: tuple[Aggregate, ...]
+    comparisons: tuple[Comparison, ...]
+    chosen: tuple[Chosen, ...]
+    failures: tuple[Failure, ...]
+    unconfirmed: tuple[tuple[str, Point], ...]
+    counts: Counts
+    complete: bool
+
+
+def build_report(study: Study, runs: Sequence[tuple[PlannedRun, RunResult | None]]) -> Report:
+    """The report of `runs`, all those that the study has asked for so far; None marks a run that is not done yet.
+
+    It does not depend on the order of `runs`.
+    """
+    arms = {name: index for index, name in enumerate(study.arms)}
+    points = {_items(point): index for index, point in enumerate(study.points())}
+
+    def place(entry: PlannedRun | Aggregate) -> tuple[int, int, str, int]:
+        trial = -1 if entry.trial is None else entry.trial
+        return arms[entry.arm], points[_items(entry.point)], entry.stage, trial
+
+    ordered = sorted(runs, key=lambda pair: (place(pair[0]), pair[0].seed))
+    aggregates = sorted(aggregate(ordered, confidence=study.compare.confidence), key=place)
+    counts = _counts(ordered)
+    chosen = _chosen(ordered)
+    confirmed = {(c.arm, _items(c.point)) for c in chosen if c.done + c.failed == len(c.seeds)}
+    unconfirmed = [(arm, p) for arm in arms for p in study.points() if (arm, _items(p)) not in confirmed]
+    return Report(
+        study=study,
+        aggregates=tuple(aggregates),
+        comparisons=tuple(compare(aggregates, study.compare)),
+        chosen=chosen,
+        failures=_failures(ordered),
+        unconfirmed=tuple(unconfirmed),
+        counts=counts,
+        complete=counts.waiting == 0 and not unconfirmed,
+    )
+
+
+def _counts(runs: Sequence[tuple[PlannedRun, RunResult | None]]) -> Counts:
+    done = sum(result is not None and result.status == "done" for _, result in runs)
+    waiting = sum(result is None for _, result in runs)
+    return Counts(planned=len(runs), done=done, failed=len(runs) - done - waiting, waiting=waiting)
+
+
+def _chosen(runs: Sequence[tuple[PlannedRun, RunResult | None]]) -> tuple[Chosen, ...]:
+    groups: dict[Any, list[tuple[PlannedRun, RunResult | None]]] = {}
+    for run, result in runs:
+        if run.stage == "confirm":
+            groups.setdefault(run.group, []).append((run, result))
+    return tuple(_chosen_one(members) for members in groups.values())
+
+
+def _chosen_one(members: Sequence[tuple[PlannedRun, RunResult | None]]) -> Chosen:
+    run = members[0][0]
+    counts = _counts(members)
+    return Chosen(
+        arm=run.arm,
+        point=run.point,
+        params=run.params,
+        seeds=tuple(member.seed for member, _ in members),
+        done=counts.done,
+        failed=counts.failed,
+    )
+
+
+def _failures(runs: Sequence[tuple[PlannedRun, RunResult | None]]) -> tuple[Failure, ...]:
+    return tuple(
+        Failure(
+            arm=run.arm,
+            point=run.point,
+            stage=run.stage,
+            trial=run.trial,
+            seed=run.seed,
+            reason=result.reason or result.status,
+        )
+        for run, result in runs
+        if result is not None and result.status != "done"
+    )
+
+
+def _items(point: Point) -> tuple[tuple[str, Any], ...]:
+    return tuple(point.items())

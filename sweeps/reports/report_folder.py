@@ -1,0 +1,27 @@
+"""A report as a folder of files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sweeps.reports.html_format import html
+from sweeps.reports.renderings import render
+from sweeps.reports.report import Report
+
+_FILES = {"report.md": "markdown", "report.json": "json", "report.csv": "csv", "report.tex": "latex"}
+
+
+def write_report(report: Report, folder: Path) -> list[Path]:
+    """Writes report.md, .json, .csv, .tex, .html and the figures into `folder`, made where missing; gives the files.
+
+    Equal results give equal bytes. The figures lie beside the files, and in the HTML as well.
+    """
+    from sweeps.reports.figures import write_figures  # imported late: matplotlib takes a second
+
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {folder / name: render(report, form) for name, form in _FILES.items()}
+    figures = write_figures(report, folder)
+    texts[folder / "report.html"] = html(report, figures)
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8", newline="\n")
+    return [*texts, *figures]

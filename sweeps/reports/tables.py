@@ -1,0 +1,176 @@
+"""What the tables of a report say, before any format: cells of text, and the sentences under them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sweeps.planning.study import Point, Study
+from sweeps.records.aggregates import Aggregate
+from sweeps.reports.comparisons import Comparison
+from sweeps.reports.report import Report
+from sweeps.reports.wording import MISSING, count, is_accuracy, metric_label, p_value, settings, with_half_width
+
+SIGNIFICANT = "*"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A text and whether it stands out (the best of its column)."""
+
+    text: str
+    strong: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A title, column headings, and rows of as many cells; the first column names the row.
+
+    Args:
+        text: indices of the columns that hold text, to be aligned left; the others hold numbers.
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    text: tuple[int, ...] = (0,)
+
+
+def all_tables(report: Report) -> list[Table]:
+    """The tables of a report: results, differences to the baseline, search."""
+    return [*result_tables(report), *difference_tables(report), *search_tables(report)]
+
+
+def result_tables(report: Report) -> list[Table]:
+    """A table per grid point with a row per arm: test metrics, n, and the configuration."""
+    metrics = _shown_metrics(report)
+    header = ("arm", *map(metric_label, metrics), "n", "hyperparameters")
+    return [
+        Table(_title("Test results", point), header, tuple(_result_rows(report, point, metrics)), (0, len(header) - 1))
+        for point in report.study.points()
+    ]
+
+
+def difference_tables(report: Report) -> list[Table]:
+    """A table per grid point with a row per arm but the baseline: paired differences and corrected p-values."""
+    metrics = in_order(report.study, {c.metric for c in report.comparisons})
+    names = [name for metric in metrics for name in (f"Δ {metric_label(metric)}", "p")]
+    header = ("arm", *(name.replace("(%)", "(points)") for name in names), "n")
+    tables = []
+    for point in report.study.points():
+        rows = []
+        for arm in report.study.arms:
+            found = {c.metric: c for c in report.comparisons if c.arm == arm and c.point == point}
+            if found:
+                cells = [cell for metric in metrics for cell in _difference_cells(found.get(metric), report.study)]
+                rows.append((Cell(arm), *cells, Cell(_pairs(found.values()))))
+        if rows:
+            tables.append(Table(_title(f"Differences to {report.study.compare.baseline}", point), header, tuple(rows)))
+    return tables
+
+
+def search_tables(report: Report) -> list[Table]:
+    """One table with a row per searched arm: its trials over all points, and the best objective at each point."""
+    search = report.study.search
+    if search is None:
+        return []
+    trials = [a for a in report.aggregates if a.stage == "search" and a.metric == search.objective]
+    rows = []
+    for arm in report.study.arms:
+        own = [a for a in trials if a.arm == arm]
+        if own:
+            tried = count(sum(a.n > 0 for a in own), len(own))
+            best = [_highest([a for a in own if a.point == point]) for point in report.study.points()]
+            rows.append((Cell(arm), Cell(tried), Cell("; ".join(map(_mean_text, best)))))
+    unit = " (%)" if is_accuracy(search.objective) else ""
+    where = " at each point" if report.study.grid else ""
+    header = ("arm", "trials", f"best {search.objective}{unit}{where}")
+    return [Table("Search on validation", header, tuple(rows), (0, 2))] if rows else []
+
+
+def is_significant(comparison: Comparison, study: Study) -> bool:
+    """Whether the corrected p-value is below 1 - confidence."""
+    # Compared as a sum, because 1 - 0.95 is a little more than 0.05.
+    return comparison.p_corrected is not None and comparison.p_corrected + study.compare.confidence < 1
+
+
+def main_metrics(study: Study) -> list[str]:
+    """The test metrics of the main table: for each k top-k and average-k accuracy and the mean size of the sets."""
+    return [f"test/{name}" for k in study.k for name in (f"top{k}_accuracy", f"avg{k}_accuracy", f"avg{k}_set_size")]
+
+
+def _shown_metrics(report: Report) -> list[str]:
+    """The main metrics, those that the study compares, and macro averages where these differ from the plain ones."""
+    means = {(a.arm, tuple(a.point.items()), a.metric): a.mean for a in _confirmed(report)}
+    main = main_metrics(report.study)
+    macro = {
+        metric
+        for (arm, point, metric), mean in means.items()
+        if (plain := metric.replace("/macro_", "/")) in main and _differ(mean, means.get((arm, point, plain)))
+    }
+    known = {metric for _, _, metric in means}
+    return in_order(report.study, ({*main, *macro, *report.study.compare.metrics} & known) or main)
+
+
+def _differ(first: float | None, second: float | None) -> bool:
+    return first is not None and second is not None and abs(first - second) > 1e-9
+
+
+def in_order(study: Study, metrics: Iterable[str]) -> list[str]:
+    """The metrics in the order of the main table, those that it lacks after them."""
+    main = main_metrics(study)
+    return sorted(metrics, key=lambda m: (main.index(m) if m in main else len(main), m))
+
+
+def _result_rows(report: Report, point: Point, metrics: Sequence[str]) -> list[tuple[Cell, ...]]:
+    found = {(a.arm, a.metric): a for a in _confirmed(report) if a.point == point}
+    chosen = {c.arm: c for c in report.chosen if c.point == point}
+    best = {m: _highest([a for (_, metric), a in found.items() if metric == m]) for m in metrics}
+    rows = []
+    for arm in report.study.arms:
+        choice = chosen.get(arm)
+        done, planned = (choice.done, len(choice.seeds)) if choice else (0, len(report.study.confirm_seeds))
+        cells = [_mean_cell(found.get((arm, metric)), done, best[metric]) for metric in metrics]
+        params = settings(choice.params) if choice else ""
+        rows.append((Cell(arm), *cells, Cell(count(done, planned)), Cell(params or MISSING)))
+    return rows
+
+
+def _highest(aggregates: Iterable[Aggregate]) -> Aggregate | None:
+    known = [a for a in aggregates if a.mean is not None]
+    return max(known, key=lambda a: a.mean or 0.0, default=None)
+
+
+def _mean_cell(aggregate: Aggregate | None, done: int, best: Aggregate | None) -> Cell:
+    if aggregate is None or best is None:
+        return Cell(MISSING)
+    partial = f" (n = {aggregate.n})" if 0 < aggregate.n != done else ""
+    return Cell(_mean_text(aggregate) + partial, is_accuracy(aggregate.metric) and aggregate.mean == best.mean)
+
+
+def _mean_text(aggregate: Aggregate | None) -> str:
+    if aggregate is None:
+        return MISSING
+    return with_half_width(aggregate.metric, aggregate.mean, aggregate.ci_low, aggregate.ci_high)
+
+
+def _difference_cells(comparison: Comparison | None, study: Study) -> tuple[Cell, Cell]:
+    if comparison is None:
+        return Cell(MISSING), Cell(MISSING)
+    c = comparison
+    mark = SIGNIFICANT if is_significant(c, study) else ""
+    difference = with_half_width(c.metric, c.difference, c.ci_low, c.ci_high, signed=True)
+    return Cell(difference), Cell(p_value(c.p_corrected) + mark)
+
+
+def _pairs(comparisons: Iterable[Comparison]) -> str:
+    sizes = sorted({c.n for c in comparisons})
+    return str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}-{sizes[-1]}"
+
+
+def _title(subject: str, point: Point) -> str:
+    return f"{subject}, {settings(point)}" if point else subject
+
+
+def _confirmed(report: Report) -> list[Aggregate]:
+    return [a for a in report.aggregates if a.stage == "confirm"]

@@ -1,0 +1,102 @@
+"""How metrics, numbers, grid points and hyperparameters are put into words, the same in every table and figure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+MISSING = "-"
+
+_METRIC = re.compile(
+    r"(?P<split>\w+)/(?P<macro>macro_)?(?P<rule>top|avg)(?P<k>\d+)_(?P<what>accuracy|set_size)(?P<classes>_\w+)?"
+)
+
+
+def metric_label(metric: str) -> str:
+    """A short name with the unit: "test/avg2_accuracy" is "avg-2 (%)"; a metric of another form stays as it is."""
+    found = _METRIC.fullmatch(metric)
+    if not found:
+        return metric
+    macro = "macro " if found["macro"] else ""
+    classes = f" {found['classes'].removeprefix('_')}" if found["classes"] else ""
+    unit = "%" if found["what"] == "accuracy" else "labels"
+    size = " size" if found["what"] == "set_size" else ""
+    return f"{macro}{found['rule']}-{found['k']}{size}{classes} ({unit})"
+
+
+def long_metric_label(metric: str) -> str:
+    """A full name with the unit, for axes: "test/avg2_accuracy" is "test average-2 accuracy (%)"."""
+    found = _METRIC.fullmatch(metric)
+    if not found:
+        return metric
+    short = metric_label(metric)
+    rule = "average" if found["rule"] == "avg" else "top"
+    what = found["what"].replace("_", " ")
+    spelled = short.replace(f"{found['rule']}-{found['k']}", f"{rule}-{found['k']}").replace(" size", "")
+    return f"{found['split']} {spelled.replace(' (', f' {what} (')}"
+
+
+def is_accuracy(metric: str) -> bool:
+    """Whether the metric is a share of examples, shown in percent, of which more is better."""
+    return "accuracy" in metric
+
+
+def scaled(metric: str, value: float) -> float:
+    """The value in the unit that it is shown in: percent for an accuracy."""
+    return 100 * value if is_accuracy(metric) else value
+
+
+def number(metric: str, value: float | None, *, signed: bool = False) -> str:
+    """The value alone, with two decimals where it is an accuracy or a set size."""
+    if value is None:
+        return MISSING
+    sign = "+" if signed else ""
+    kind = ".2f" if _METRIC.fullmatch(metric) or is_accuracy(metric) else ".4g"
+    return f"{scaled(metric, value):{sign}{kind}}"
+
+
+def with_half_width(
+    metric: str, value: float | None, low: float | None, high: float | None, *, signed: bool = False
+) -> str:
+    """The value and the half-width of its interval: "93.52 ± 0.41"; the value alone where there is no interval."""
+    if low is None or high is None:
+        return number(metric, value, signed=signed)
+    return f"{number(metric, value, signed=signed)} ± {number(metric, (high - low) / 2)}"
+
+
+def p_value(p: float | None) -> str:
+    """Three decimals; below them "<0.001"."""
+    if p is None:
+        return MISSING
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def settings(values: Mapping[str, Any]) -> str:
+    """A grid point or hyperparameters: "alpha = 0.316, num_samples = 3"."""
+    return ", ".join(f"{name} = {setting(value)}" for name, value in values.items())
+
+
+def setting(value: Any) -> str:
+    """One value of a grid point or hyperparameter, floats with at most three significant digits."""
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    if isinstance(value, Mapping):
+        return str(value["name"]) if "name" in value else "{" + settings(value) + "}"
+    return str(value)
+
+
+def seeds(numbers: tuple[int, ...]) -> str:
+    """The seeds, runs of three and more shortened: (0, 1, 2, 3, 7) is "0-3, 7"."""
+    ranges: list[list[int]] = []
+    for seed in sorted(numbers):
+        if ranges and seed == ranges[-1][-1] + 1:
+            ranges[-1].append(seed)
+        else:
+            ranges.append([seed])
+    return ", ".join(f"{r[0]}-{r[-1]}" if len(r) > 2 else ", ".join(map(str, r)) for r in ranges)
+
+
+def count(n: int, planned: int) -> str:
+    """How many of those planned: "10", or "4 of 5" where some are missing."""
+    return str(n) if n == planned else f"{n} of {planned}"

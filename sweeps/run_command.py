@@ -1,0 +1,135 @@
+"""``setsweep run``: put the parts together, run the study, print its table."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from rich.console import Console
+
+from sweeps.execution.executor import Executor
+from sweeps.planning.planner import Planner
+from sweeps.planning.study import Study
+from sweeps.planning.study_reader import read_study
+from sweeps.progress import Progress, duration
+from sweeps.projection import Projection
+from sweeps.records.journal import Journal
+from sweeps.reports.renderings import render
+from sweeps.reports.report import build_report
+from sweeps.reports.report_folder import write_report
+from sweeps.status import StatusFile
+from sweeps.storage import open_journal, study_folder
+from sweeps.sweep import Sweep, Watcher
+
+STOPPED = 130
+
+
+def run_study(options: argparse.Namespace) -> int:
+    """Run what is missing of the study; see `sweeps.cli` for the options and exit codes."""
+    study = read_study(options.study, options.overrides)
+    folder = study_folder(options.storage, study.name)
+    with open_journal(study, folder, replace=options.replace) as journal:
+        known = {
+            key: result
+            for key, result in journal.results.items()
+            if not (options.retry_failed and result.status == "failed")
+        }
+        planner = Planner(study, known)
+        console = Console(stderr=True)
+        with Projection(study, planner, folder, tracking_uri=options.tracking_uri) as projection:
+            stopped = _sweep(options, study, planner, journal, folder, projection, console)
+            report = build_report(study, planner.runs())
+            projection.finish(report, write_report(report, folder / "report"), stopped=stopped)
+        print(render(report, "terminal"), flush=True)
+        console.print(f"Tables and figures: {folder / 'report'}   MLflow: {projection.outcome()}", highlight=False)
+    if stopped:
+        done = len(planner.results)
+        console.print(f"Stopped; {done} of {planner.total} runs are done and kept. The same command goes on from here.")
+        return STOPPED
+    return 1 if report.counts.failed else 0
+
+
+def _sweep(
+    options: argparse.Namespace,
+    study: Study,
+    planner: Planner,
+    journal: Journal,
+    folder: Path,
+    projection: Projection,
+    console: Console,
+) -> bool:
+    """Run what the journal lacks; True where it was stopped by Ctrl-C or SIGTERM."""
+    left = planner.total - len(planner.results)
+    if left <= 0:
+        console.print(f"All {planner.total} runs of {study.name} are done.", highlight=False)
+        return False
+    began, before = time.monotonic(), sum(result.seconds for result in planner.results.values())
+    try:
+        with _sigterm_as_interrupt(), _executor(options, study, left) as executor:
+            console.print(
+                f"{study.name}: {left} of {planner.total} runs to train, {executor.slots} at a time", highlight=False
+            )
+            with Progress(study, planner, slots=executor.slots, console=console) as progress:
+                watchers: list[Watcher] = [projection, progress, StatusFile(folder)]
+                projection.on_problem = lambda problem: setattr(progress, "note", problem)
+                Sweep(study, planner, executor, journal, folder, watchers).run()
+                seconds = time.monotonic() - began
+            trained = sum(result.seconds for result in planner.results.values()) - before
+            share = trained / (seconds * executor.slots)
+            console.print(
+                f"{left} runs in {duration(seconds)}; {100 * share:.0f} % of the slots' time was training.",
+                highlight=False,
+            )
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+@contextmanager
+def _executor(options: argparse.Namespace, study: Study, left: int) -> Iterator[Executor]:
+    executor: Executor
+    if options.in_process:
+        from sweeps.execution.local_executor import LocalExecutor
+
+        executor = LocalExecutor(cpus=study.resources.cpus)
+        yield executor
+        executor.close()
+        return
+    from sweeps import cluster
+
+    cluster.connect(options.address)
+    try:
+        from sweeps.execution.ray_executor import RayExecutor
+
+        executor = RayExecutor(cpus=study.resources.cpus, gpus=study.resources.gpus, most=left)
+        try:
+            yield executor
+        finally:
+            executor.close()
+    finally:
+        cluster.disconnect()
+
+
+@contextmanager
+def _sigterm_as_interrupt() -> Iterator[None]:
+    """A job scheduler's SIGTERM stops a sweep as cleanly as Ctrl-C."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        sys.stderr.flush()

@@ -1,0 +1,304 @@
+"""The recorder writes everything once into MLflow, whatever happens to it or to MLflow."""
+
+from __future__ import annotations
+
+import pickle
+import random
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import pytest
+
+from sweeps.planning.planned_run import PlannedRun
+from sweeps.planning.study import Study
+from sweeps.records.mlflow_recorder import MlflowRecorder
+from trainables.run_config import RunResult
+
+Groups = list[list[tuple[PlannedRun, RunResult]]]
+Snapshot = dict[tuple[str, str], dict[str, Any]]
+
+SOURCE_TREE = Path(__file__).parents[3]
+
+
+def _record(study: Study, groups: Groups, *, finish: bool = True, **options: Any) -> None:
+    recorder = MlflowRecorder(study, **options)
+    recorder.start()
+    for group in groups:
+        for planned, result in group:
+            recorder.record(planned, result)
+        recorder.group(group)
+    if finish:
+        recorder.finish("| arm | top-2 |\n|---|---|\n| focal | 0.9 |\n")
+    assert recorder.close(), recorder.problem
+    assert recorder.problem is None
+    assert recorder.pending == 0
+
+
+def test_a_study_has_its_aggregates_below_it_and_their_runs_below_them(
+    folder: Path, study: Study, groups: Groups, snapshot: Callable[[Path], Snapshot]
+) -> None:
+    _record(study, groups)
+
+    found = snapshot(folder)
+
+    levels = [level for level, _ in found]
+    assert {level: levels.count(level) for level in levels} == {"study": 1, "aggregate": 4, "run": 12}
+    assert {row["status"] for row in found.values()} == {"FINISHED"}
+    for (level, _), row in found.items():
+        above = {"study": None, "aggregate": "study", "run": "aggregate"}[level]
+        assert row["parent"] == above or row["parent"][0] == above
+
+
+def test_a_run_carries_its_curves_its_final_metrics_and_its_true_times(
+    folder: Path, study: Study, groups: Groups, snapshot: Callable[[Path], Snapshot]
+) -> None:
+    planned, result = groups[3][0]
+
+    _record(study, groups)
+
+    run = snapshot(folder)["run", planned.key]
+    assert run["times"] == (round(result.started * 1000), round(result.finished * 1000))
+    assert run["params"] == {"gamma": "2.0", "data.label_noise": "0.2"}
+    assert (run["tags"]["arm"], run["tags"]["stage"], run["tags"]["seed"]) == ("focal", "confirm", "10")
+    losses = tuple(value for key, _, _, value, _ in run["rows"] if key == "train/loss")
+    assert losses == result.curves["train/loss"]
+    assert {name: run["latest"][name] for name in result.metrics} == result.metrics
+
+
+def test_an_aggregate_carries_mean_and_interval_of_its_runs(
+    folder: Path, study: Study, groups: Groups, snapshot: Callable[[Path], Snapshot]
+) -> None:
+    _record(study, groups)
+
+    found = snapshot(folder)
+
+    _, key = found["run", groups[0][0][0].key]["parent"]
+    latest = found["aggregate", key]["latest"]
+    values = [result.metrics["test/top2_accuracy"] for _, result in groups[0]]
+    assert latest["test/top2_accuracy/mean"] == pytest.approx(mean(values), rel=1e-12)
+    assert latest["test/top2_accuracy/ci_low"] < mean(values) < latest["test/top2_accuracy/ci_high"]
+    assert latest["test/top2_accuracy/n"] == 3
+    assert latest["test/top2_accuracy/std"] > 0
+
+
+def test_the_study_run_carries_tables_study_file_and_figures(
+    folder: Path, study: Study, groups: Groups, snapshot: Callable[[Path], Snapshot]
+) -> None:
+    figure = folder / "curve.svg"
+    figure.write_text("<svg/>")
+    recorder = MlflowRecorder(study)
+    recorder.start()
+    recorder.finish("tables\n" * 5000, [figure])
+    assert recorder.close(), recorder.problem
+
+    note = snapshot(folder)["study", "which-loss"]["tags"]["mlflow.note.content"]
+    kept = {path.name: path.read_text() for path in (folder / "mlruns").rglob("*.*") if path.is_file()}
+    assert note.startswith("tables\n")
+    assert note.endswith("(Shortened to what MLflow takes here.)")
+    assert kept == {"curve.svg": "<svg/>", "report.md": "tables\n" * 5000, "study.yaml": "study: which-loss\n"}
+
+
+def test_runs_without_a_number_are_failed_runs_with_their_reason(
+    folder: Path, study: Study, make_pair: Callable[..., Any], snapshot: Callable[[Path], Snapshot]
+) -> None:
+    group = [make_pair("focal", 0.0, 10), make_pair("focal", 0.0, 11, status="diverged")]
+    lost = [make_pair("focal", 0.2, seed, status="failed") for seed in (10, 11)]
+
+    _record(study, [group, lost])
+
+    found = snapshot(folder)
+    bad = found["run", group[1][0].key]
+    assert bad["status"] == "FAILED"
+    assert bad["tags"]["result"] == "diverged"
+    assert bad["tags"]["reason"] == bad["tags"]["mlflow.note.content"] == group[1][1].reason
+    mixed, none = (found[found["run", pairs[0][0].key]["parent"]] for pairs in (group, lost))
+    assert (mixed["status"], mixed["latest"]["test/top2_accuracy/n"]) == ("FINISHED", 1)
+    assert (none["status"], none["latest"]["test/top2_accuracy/n"], none["tags"]["failed"]) == ("FAILED", 0, "2")
+
+
+def test_recording_the_same_again_changes_nothing(
+    folder: Path, study: Study, groups: Groups, snapshot: Callable[[Path], Snapshot]
+) -> None:
+    _record(study, groups)
+    before = snapshot(folder)
+    _record(study, groups)
+    assert snapshot(folder) == before
+
+
+def test_more_seeds_update_the_aggregate_in_place(
+    folder: Path, study: Study, make_pair: Callable[..., Any], snapshot: Callable[[Path], Snapshot]
+) -> None:
+    seeds = [make_pair("focal", 0.0, seed) for seed in range(5)]
+    late = max(result.finished for _, result in seeds)
+    seeds[0] = (seeds[0][0], replace(seeds[0][1], finished=late + 60))  # the first version ends later than the second
+    _record(study, [seeds[:2]])
+    _record(study, [seeds])
+    _record(study, [seeds[1:]])
+
+    found = snapshot(folder)
+
+    assert [level for level, _ in found].count("aggregate") == 1
+    latest = found[found["run", seeds[0][0].key]["parent"]]["latest"]
+    values = [result.metrics["test/top2_accuracy"] for _, result in seeds[1:]]
+    assert latest["test/top2_accuracy/n"] == 4
+    assert latest["test/top2_accuracy/mean"] == pytest.approx(mean(values), rel=1e-12)
+
+
+def test_a_failed_run_that_succeeds_later_becomes_that_success(
+    folder: Path, study: Study, make_pair: Callable[..., Any], snapshot: Callable[[Path], Snapshot]
+) -> None:
+    failed, done = make_pair("focal", 0.0, 10, status="failed"), make_pair("focal", 0.0, 10)
+    done = (done[0], replace(done[1], finished=done[1].finished + 100))
+
+    _record(study, [[failed]])
+    _record(study, [[done]])
+
+    run = snapshot(folder)["run", done[0].key]
+    assert (run["status"], run["tags"]["result"], run["tags"]["reason"]) == ("FINISHED", "done", "")
+    assert run["latest"]["test/top2_accuracy"] == done[1].metrics["test/top2_accuracy"]
+
+
+def test_what_a_changed_study_no_longer_asks_for_is_kept_but_not_current(
+    folder: Path, study: Study, groups: Groups, snapshot: Callable[[Path], Snapshot]
+) -> None:
+    renamed = [[(replace(planned, arm="old"), result) for planned, result in group] for group in groups[:1]]
+    _record(study, renamed + groups[1:])
+    _record(study, groups)
+
+    found = snapshot(folder)
+
+    current = {row["tags"]["arm"]: row["tags"]["current"] for (level, _), row in found.items() if level == "aggregate"}
+    assert current == {"old": "false", "cross_entropy": "true", "focal": "true"}
+    moved = found["run", groups[0][0][0].key]
+    assert moved["name"] == "cross_entropy label_noise=0.0 seed 10"
+    assert found[moved["parent"]]["tags"]["arm"] == moved["tags"]["arm"] == "cross_entropy"
+
+
+def test_an_interrupted_sweep_leaves_nothing_running_and_goes_on_later(
+    folder: Path, study: Study, groups: Groups, snapshot: Callable[[Path], Snapshot]
+) -> None:
+    recorder = MlflowRecorder(study)
+    recorder.start()
+    recorder.record(*groups[0][0])
+    recorder.finish("", status="KILLED")
+    assert recorder.close()
+
+    interrupted = snapshot(folder)
+    _record(study, groups)
+
+    assert sorted(row["status"] for row in interrupted.values()) == ["FINISHED", "KILLED", "KILLED"]
+    assert {row["status"] for row in snapshot(folder).values()} == {"FINISHED"}
+
+
+def test_a_run_that_mlflow_refuses_does_not_hold_up_the_others(
+    folder: Path, study: Study, groups: Groups, snapshot: Callable[[Path], Snapshot]
+) -> None:
+    planned, result = groups[0][0]
+    recorder = MlflowRecorder(study)
+    recorder.start()
+    recorder.record(planned, replace(result, metrics={"no star in a name: *": 1.0}))
+    recorder.record(*groups[0][1])
+
+    assert not recorder.close()
+
+    assert recorder.pending == 1
+    assert "Invalid" in str(recorder.problem)
+    assert snapshot(folder)["run", groups[0][1][0].key]["status"] == "FINISHED"
+
+
+def test_mlflow_away_never_blocks_and_is_a_problem_to_show(study: Study, groups: Groups) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound but not listening: connections are refused
+        address = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        recorder = MlflowRecorder(study, tracking_uri=address)
+        recorder.start()
+        began = time.monotonic()
+        for _ in range(100):
+            recorder.record(*groups[0][0])
+        assert time.monotonic() - began < 1
+        assert not recorder.close(patience=8)
+    assert recorder.pending == 100
+    assert recorder.problem == f"{address}: [Errno 111] Connection refused"
+
+
+def test_results_follow_when_the_store_is_back(
+    folder: Path, study: Study, groups: Groups, snapshot: Callable[[Path], Snapshot]
+) -> None:
+    away = folder / "away.db"
+    (folder / "mlflow.db").rename(away)
+    (folder / "mlflow.db").mkdir()  # no database can be opened here
+    recorder = MlflowRecorder(study)
+    recorder.start()
+    recorder.record(*groups[0][0])
+    time.sleep(1)
+    (folder / "mlflow.db").rmdir()
+    away.rename(folder / "mlflow.db")
+
+    assert recorder.close(patience=60), recorder.problem
+    assert recorder.problem is None
+    assert snapshot(folder)["run", groups[0][0][0].key]["status"] == "FINISHED"
+
+
+RECORD_FROM_FILE = """
+import pickle, sys
+from sweeps.records.mlflow_recorder import MlflowRecorder
+study, groups = pickle.loads(open(sys.argv[1], "rb").read())
+recorder = MlflowRecorder(study)
+recorder.start()
+for group in groups:
+    for planned, result in group:
+        recorder.record(planned, result)
+    recorder.group(group)
+recorder.finish("the tables")
+sys.exit(0 if recorder.close() else recorder.problem)
+"""
+
+
+@pytest.mark.slow
+def test_kill_9_at_any_moment_loses_nothing_and_doubles_nothing(
+    folder: Path, study: Study, make_pair: Callable[..., Any], snapshot: Callable[[Path], Snapshot]
+) -> None:
+    groups = [[make_pair("focal", noise / 100, seed, epochs=8) for seed in range(4)] for noise in range(25)]
+    (folder / "work.pickle").write_bytes(pickle.dumps((study, groups)))
+    whole = folder / "whole"
+    whole.mkdir()
+    shutil.copy(folder / "mlflow.db", whole)
+    assert _start(whole).wait() == 0
+
+    draw = random.Random(1)
+    for target in sorted(draw.sample(range(2, 125), 6)):  # of the 126 runs that there will be
+        process = _start(folder)
+        while process.poll() is None and _count_runs(folder) < target:
+            time.sleep(0.002)
+        time.sleep(draw.random() * 0.03)  # anywhere between two writes
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+    assert _start(folder).wait() == 0
+
+    assert snapshot(folder) == snapshot(whole)
+
+
+def _start(folder: Path) -> subprocess.Popen[bytes]:
+    work = folder if (folder / "work.pickle").exists() else folder.parent
+    return subprocess.Popen(
+        [sys.executable, "-c", RECORD_FROM_FILE, str(work / "work.pickle")],
+        cwd=folder,
+        env={"PYTHONPATH": str(SOURCE_TREE), "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"},
+    )
+
+
+def _count_runs(folder: Path) -> int:
+    database = sqlite3.connect(folder / "mlflow.db")
+    count: int = database.execute("select count(*) from runs").fetchone()[0]
+    database.close()
+    return count

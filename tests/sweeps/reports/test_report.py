@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from sweeps.reports.report import build_report
+
+
+def test_a_finished_study_is_complete(study: Any, results: Any) -> None:
+    report = build_report(study, results(study))
+    assert report.complete
+    assert report.unconfirmed == ()
+    # 2 points: 4 trials of one arm with 2 seeds, and 3 arms confirmed with 5.
+    assert (report.counts.planned, report.counts.done) == (46, 46)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_report_does_not_depend_on_the_order_of_runs(study: Any, results: Any, seed: int) -> None:
+    runs = results(study)
+    shuffled = random.Random(seed).sample(runs, len(runs))
+    assert build_report(study, shuffled) == build_report(study, runs)
+
+
+def test_aggregates_are_in_the_order_of_the_study_file(study: Any, results: Any) -> None:
+    report = build_report(study, results(study))
+    assert list(dict.fromkeys(a.arm for a in report.aggregates)) == ["cross_entropy", "avgk", "noised"]
+    assert list(dict.fromkeys(a.point["data.label_noise"] for a in report.aggregates)) == [0.0, 0.2]
+
+
+def test_the_chosen_configuration_is_the_confirmed_one(study: Any, results: Any) -> None:
+    report = build_report(study, results(study))
+    (chosen,) = (c for c in report.chosen if c.arm == "avgk" and c.point == {"data.label_noise": 0.2})
+    assert chosen.params == {"alpha": 0.4}
+    assert (chosen.seeds, chosen.done, chosen.failed) == ((100, 101, 102, 103, 104), 5, 0)
+
+
+def test_runs_are_counted_by_state_and_failures_named(study: Any, results: Any, finished: Any, failed: Any) -> None:
+    def outcome(run: Any) -> Any:
+        if run.seed == 104:
+            return None
+        return failed(run) if (run.arm, run.seed) == ("noised", 100) else finished(run)
+
+    report = build_report(study, results(study, outcome))
+    assert (report.counts.done, report.counts.failed, report.counts.waiting) == (38, 2, 6)
+    assert [(f.arm, f.seed, f.reason) for f in report.failures] == [("noised", 100, "the loss is not finite")] * 2
+    assert not report.complete
+
+
+def test_a_study_with_failures_but_nothing_to_wait_for_is_complete(study: Any, results: Any, failed: Any) -> None:
+    report = build_report(study, results(study, failed))
+    assert report.complete
+    assert report.counts.failed == 46
+
+
+def test_a_study_whose_confirmation_has_not_begun_is_incomplete(study: Any, results: Any) -> None:
+    searched = [(run, result) for run, result in results(study) if run.stage == "search" or run.arm != "avgk"]
+    report = build_report(study, searched)
+    assert not report.complete
+    assert report.counts.waiting == 0
+    assert report.unconfirmed == (("avgk", {"data.label_noise": 0.0}), ("avgk", {"data.label_noise": 0.2}))
+
+
+def test_a_study_without_any_run_has_an_empty_report(study: Any) -> None:
+    report = build_report(study, [])
+    assert (report.aggregates, report.comparisons, report.chosen, report.complete) == ((), (), (), False)

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+
+from sweeps.reports.wording import long_metric_label, metric_label, number, p_value, seeds, settings, with_half_width
+
+
+@pytest.mark.parametrize(
+    ("metric", "short", "long"),
+    [
+        ("test/avg2_accuracy", "avg-2 (%)", "test average-2 accuracy (%)"),
+        ("test/avg10_set_size", "avg-10 size (labels)", "test average-10 set size (labels)"),
+        ("val/macro_top5_accuracy", "macro top-5 (%)", "val macro top-5 accuracy (%)"),
+        ("test/macro_top5_accuracy_few", "macro top-5 few (%)", "test macro top-5 few accuracy (%)"),
+        ("train/loss", "train/loss", "train/loss"),
+    ],
+)
+def test_metrics_are_named_with_their_unit(metric: str, short: str, long: str) -> None:
+    assert metric_label(metric) == short
+    assert long_metric_label(metric) == long
+
+
+def test_accuracies_are_in_percent_and_set_sizes_in_labels() -> None:
+    assert with_half_width("test/top2_accuracy", 0.9352, 0.9311, 0.9393) == "93.52 ± 0.41"
+    assert with_half_width("test/avg2_set_size", 2.0, 1.9, 2.1) == "2.00 ± 0.10"
+    assert number("train/loss", 0.123456) == "0.1235"
+
+
+def test_what_is_not_defined_is_a_dash_and_what_has_no_interval_stands_alone() -> None:
+    assert with_half_width("test/top2_accuracy", None, None, None) == "-"
+    assert with_half_width("test/top2_accuracy", 0.5, None, None) == "50.00"
+    assert p_value(None) == "-"
+
+
+def test_small_p_values_are_not_shown_as_zero() -> None:
+    assert (p_value(0.00099), p_value(0.001), p_value(0.5)) == ("<0.001", "0.001", "0.500")
+
+
+def test_settings_are_short_and_keep_names() -> None:
+    assert settings({"alpha": 0.31622776, "k": 3, "training.batch_size": "full"}) == (
+        "alpha = 0.316, k = 3, training.batch_size = full"
+    )
+    assert settings({"model": {"name": "linear", "width": 3}}) == "model = linear"
+
+
+def test_runs_of_seeds_are_shortened() -> None:
+    assert seeds((7, 0, 2, 1, 9, 10)) == "0-2, 7, 9, 10"

@@ -1,0 +1,1 @@
+"""One run: a configuration and a seed in, metrics out. Needs torch, losses and data; no Ray, Optuna or MLflow."""

@@ -1,0 +1,50 @@
+"""``python -m trainables CONFIG.yaml``: train one run and print its result as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import yaml
+
+from trainables.loop import train
+from trainables.run_check import complete_config
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit codes: 0 done, 1 diverged, 2 bad input."""
+    parser = argparse.ArgumentParser(prog="python -m trainables", description="Train one run and print its result.")
+    parser.add_argument("config", type=Path, help="YAML with data, model, loss, training, k and seed")
+    parser.add_argument("--root", help="where the data files lie (default: SETSWEEP_DATA or ~/.cache/setsweep)")
+    parser.add_argument("--checkpoint", type=Path, help="file to checkpoint to, and to resume from if it is there")
+    options = parser.parse_args(arguments)
+    try:
+        plain = _mapping(yaml.safe_load(options.config.read_text()))
+        result = train(
+            complete_config(plain),
+            root=options.root,
+            checkpoint=options.checkpoint,
+            on_epoch=lambda epoch, metrics: print(f"epoch {epoch}: {_line(metrics)}", file=sys.stderr),
+        )
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        print(f"{options.config}: {error}", file=sys.stderr)
+        return 2
+    print(json.dumps(result.to_dict(), indent=2))
+    return 0 if result.status == "done" else 1
+
+
+def _mapping(plain: object) -> dict[str, object]:
+    if not isinstance(plain, dict):
+        raise ValueError(f"a configuration must be a mapping, got {plain!r}.")  # noqa: TRY004 - bad input, not a bug
+    return plain
+
+
+def _line(metrics: Mapping[str, float]) -> str:
+    return "  ".join(f"{name} {value:.4g}" for name, value in metrics.items())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

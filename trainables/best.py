@@ -1,0 +1,72 @@
+"""Which epoch each metric reports: the best on validation, for every metric of its own, or the last for all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass
+class BestEpochs:
+    """Best epoch per accuracy, and what was measured at it.
+
+    Every accuracy (``top5_accuracy``, ``macro_avg5_accuracy``, ...) is a criterion of its own: the first epoch that is
+    best on validation. A set size belongs to the average-k accuracy of its k, few/medium/many to their macro average.
+
+    Args:
+        keep: "best", or "last": the newest epoch always wins.
+    """
+
+    keep: Literal["best", "last"]
+    epoch: dict[str, int] = field(default_factory=dict)
+    value: dict[str, float] = field(default_factory=dict)
+    measured: dict[str, dict[str, float]] = field(default_factory=dict)
+    thresholds: dict[str, float] = field(default_factory=dict)
+
+    def improved(self, val: Mapping[str, float]) -> list[str]:
+        """The criteria for which these validation metrics are the best so far."""
+        criteria = [name for name in val if name.endswith("_accuracy")]
+        return [name for name in criteria if self.keep == "last" or val[name] > self.value.get(name, -1.0)]
+
+    def update(
+        self,
+        epoch: int,
+        criteria: Sequence[str],
+        val: Mapping[str, float],
+        test: Mapping[str, float],
+        thresholds: Mapping[int, float],
+    ) -> None:
+        """Take this epoch as the best one of `criteria`; `test` is empty where the test split is not looked at."""
+        for criterion in criteria:
+            self.epoch[criterion] = epoch
+            self.value[criterion] = val[criterion]
+            self.measured[criterion] = {
+                f"{split}/{name}": value
+                for split, metrics in (("val", val), ("test", test))
+                for name, value in metrics.items()
+                if _criterion(name) == criterion
+            }
+            for k, threshold in thresholds.items():
+                if criterion == f"avg{k}_accuracy":
+                    self.thresholds[str(k)] = threshold
+
+    def metrics(self) -> dict[str, float]:
+        """The final metrics: each as measured at the best epoch of its criterion."""
+        return {name: value for measured in self.measured.values() for name, value in measured.items()}
+
+    def state(self) -> dict[str, Any]:
+        """For a checkpoint."""
+        return {name: getattr(self, name) for name in ("epoch", "value", "measured", "thresholds")}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """The inverse of `state`."""
+        for name, value in state.items():
+            setattr(self, name, value)
+
+
+def _criterion(metric: str) -> str:
+    """The accuracy whose best epoch a metric is reported at."""
+    for group in ("_few", "_medium", "_many"):
+        metric = metric.removesuffix(group)
+    return metric.replace("_set_size", "_accuracy")

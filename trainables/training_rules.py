@@ -1,0 +1,119 @@
+"""The legal values of `training`, once: for run configurations, study files, search spaces and grids alike."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from trainables.problems import ConfigError, Problem, unknown
+from trainables.rules import Rule, flag, listed, one_of, real, whole
+from trainables.run_config import Optimizer, Training
+
+RULES: Mapping[str, Rule] = {
+    "epochs": whole(1),
+    "batch_size": whole(1, besides=("full",)),
+    "optimizer.name": one_of("sgd", "adam", "adamw"),
+    "optimizer.lr": real(above=0),
+    "optimizer.momentum": real(low=0, below=1),
+    "optimizer.nesterov": flag(),
+    "optimizer.weight_decay": real(low=0),
+    "optimizer.betas": listed(real(low=0, below=1), length=2),
+    "milestones": listed(whole(1), ascending=True),
+    "gamma": real(above=0, high=1),
+    "keep": one_of("best", "last"),
+    "evaluate_every": whole(1),
+    "threshold_scores": one_of(None, "softmax", "sigmoid"),
+    "head": one_of("ml", "sccp"),
+    "reference_batch_size": whole(1, besides=(None,)),
+    "device": one_of("auto", "cpu", "cuda"),
+}
+"""What each setting must be, by its dotted path below `training`."""
+
+_ONLY_SGD = ("momentum", "nesterov")
+_ONLY_ADAM = ("betas",)
+
+
+def default_training() -> dict[str, Any]:
+    """Every setting's default, by dotted path."""
+    return flatten(dataclasses.asdict(Training()))
+
+
+def flatten(training: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested settings of `training` by dotted path: ``{"optimizer.lr": 0.1}``."""
+    flat: dict[str, Any] = {}
+    for key, value in training.items():
+        if key == "optimizer" and isinstance(value, Mapping):
+            flat.update({f"optimizer.{name}": inner for name, inner in value.items()})
+        else:
+            flat[key] = value
+    return flat
+
+
+def nest(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """The inverse of `flatten`."""
+    nested: dict[str, Any] = {}
+    for path, value in flat.items():
+        section, _, name = path.rpartition(".")
+        (nested.setdefault(section, {}) if section else nested)[name] = value
+    return nested
+
+
+def check_training(plain: Mapping[str, Any]) -> Training:
+    """The training settings in their own types, every default filled in.
+
+    Args:
+        plain: nested settings, as in a configuration file.
+
+    Raises:
+        ConfigError: unknown settings, values out of range, settings that contradict each other.
+    """
+    typed, problems = check_values(flatten(plain))
+    complete = default_training() | typed
+    problems += _contradictions(complete)
+    if problems:
+        raise ConfigError(problems)
+    nested = nest(complete)
+    return Training(**{**nested, "optimizer": Optimizer(**nested["optimizer"])})
+
+
+def check_values(flat: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
+    """The legal ones among some settings by dotted path, in their own types, and what is wrong with the others."""
+    typed: dict[str, Any] = {}
+    problems: list[Problem] = []
+    for path, value in flat.items():
+        try:
+            typed[path] = check_value(path, value)
+        except ValueError as error:
+            problems.append(Problem(f"training.{path}", str(error)))
+    return typed, problems
+
+
+def check_value(path: str, value: Any) -> Any:
+    """One setting's value in its own type.
+
+    Raises:
+        ValueError: the rule it breaks, without a subject.
+    """
+    if path == "optimizer":
+        raise ValueError(f"must be a mapping, got {value!r}.")
+    if path not in RULES:
+        raise ValueError(unknown("setting", path, RULES))
+    return RULES[path].check(value)
+
+
+def _contradictions(training: Mapping[str, Any]) -> list[Problem]:
+    problems = []
+    epochs, milestones = training["epochs"], training["milestones"]
+    if milestones and milestones[-1] >= epochs:
+        rule = f"must be below training.epochs = {epochs}, got {milestones[-1]}."
+        problems.append(Problem("training.milestones", rule))
+    name = training["optimizer.name"]
+    for setting in _ONLY_ADAM if name == "sgd" else _ONLY_SGD:
+        value, default = training[f"optimizer.{setting}"], getattr(Optimizer(), setting)
+        if value != default:
+            rule = f"must be left out, since {name} has none, got {value!r}."
+            problems.append(Problem(f"training.optimizer.{setting}", rule))
+    if name == "sgd" and training["optimizer.nesterov"] and training["optimizer.momentum"] == 0:
+        problems.append(Problem("training.optimizer.nesterov", "must be false without momentum, got True."))
+    return problems
