@@ -9,7 +9,17 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from losses import avgk, cross_entropy, focal, ldam, noised_topk_hinge, positive_only, topk_hinge, topk_transition
+from losses import (
+    avgk,
+    cross_entropy,
+    focal,
+    ldam,
+    noised_topk_hinge,
+    positive_only,
+    smooth_topk_hinge,
+    topk_hinge,
+    topk_transition,
+)
 from losses.checks import check_k
 from losses.declaration import LossDeclaration
 
@@ -28,6 +38,7 @@ LOSSES: dict[str, LossDeclaration] = {
         topk_hinge.PLAIN,
         topk_hinge.CONVEX,
         topk_hinge.CALIBRATED,
+        smooth_topk_hinge.DECLARATION,
         noised_topk_hinge.DECLARATION,
         topk_transition.GROUPING,
         topk_transition.TRANSITION,

@@ -64,7 +64,8 @@ def plan_study(options: argparse.Namespace) -> int:
     console.print(table)
     console.print(
         f"About {duration(seconds)} of training: {duration(seconds / slots)} on {slots} slots of "
-        f"{study.resources.cpus:g} CPU and {study.resources.gpus:g} GPU, and some seconds to start. Nothing was recorded."
+        f"{study.resources.cpus:g} CPU and {study.resources.gpus:g} GPU, and some seconds to start. "
+        "Nothing was recorded."
     )
     return 0
 

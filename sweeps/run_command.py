@@ -43,6 +43,8 @@ def run_study(options: argparse.Namespace) -> int:
         }
         planner = Planner(study, known)
         console = Console(stderr=True)
+        for note in study.notes:
+            console.print(f"Note: {note}", highlight=False)
         with Projection(study, planner, folder, tracking_uri=options.tracking_uri) as projection:
             stopped = _sweep(options, study, planner, journal, folder, projection, console)
             report = build_report(study, planner.runs())

@@ -6,8 +6,9 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
+from sweeps.planning.difference import describe_difference
 from sweeps.planning.study import Study
-from sweeps.planning.study_reader import describe_difference, read_study
+from sweeps.planning.study_reader import read_study
 from sweeps.records.journal import Journal, JournalError
 
 DEFAULT = "setsweep-results"
@@ -54,7 +55,7 @@ def open_journal(study: Study, folder: Path, *, replace: bool = False) -> Journa
     before = journal.study
     if before is not None and before["protocol"] != study.protocol() and not replace:
         journal.close()
-        differences = describe_difference(before["text"], study.text)
+        differences = describe_difference(before["protocol"], study)
         raise OtherStudyError(
             f"study {study.name!r} must be the one that {folder} holds, got other contents:\n"
             + "".join(f"  {difference}\n" for difference in differences)

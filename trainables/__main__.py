@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,7 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--checkpoint", type=Path, help="file to checkpoint to, and to resume from if it is there")
     options = parser.parse_args(arguments)
     try:
-        plain = _mapping(yaml.safe_load(options.config.read_text()))
+        plain = _mapping(yaml.load(options.config.read_text(), Loader=_Loader))  # noqa: S506 - a safe loader
         result = train(
             complete_config(plain),
             root=options.root,
@@ -34,6 +35,15 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     print(json.dumps(result.to_dict(), indent=2))
     return 0 if result.status == "done" else 1
+
+
+class _Loader(yaml.SafeLoader):
+    """PyYAML's safe loader, for which ``1e-3`` is a number too, as in YAML 1.2."""
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$"), list("-+0123456789")
+)
 
 
 def _mapping(plain: object) -> dict[str, object]:

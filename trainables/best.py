@@ -30,26 +30,22 @@ class BestEpochs:
         return [name for name in criteria if self.keep == "last" or val[name] > self.value.get(name, -1.0)]
 
     def update(
-        self,
-        epoch: int,
-        criteria: Sequence[str],
-        val: Mapping[str, float],
-        test: Mapping[str, float],
-        thresholds: Mapping[int, float],
+        self, epoch: int, criteria: Sequence[str], val: Mapping[str, float], thresholds: Mapping[int, float]
     ) -> None:
-        """Take this epoch as the best one of `criteria`; `test` is empty where the test split is not looked at."""
+        """Take this epoch as the best one of `criteria`."""
         for criterion in criteria:
             self.epoch[criterion] = epoch
             self.value[criterion] = val[criterion]
-            self.measured[criterion] = {
-                f"{split}/{name}": value
-                for split, metrics in (("val", val), ("test", test))
-                for name, value in metrics.items()
-                if _criterion(name) == criterion
-            }
+            self.measured[criterion] = _of(criterion, "val", val)
             for k, threshold in thresholds.items():
                 if criterion == f"avg{k}_accuracy":
                     self.thresholds[str(k)] = threshold
+
+    def add_test(self, epoch: int, test: Mapping[str, float]) -> None:
+        """Take the test metrics of the model of this epoch, for the criteria that it is the best of."""
+        for criterion, best in self.epoch.items():
+            if best == epoch:
+                self.measured[criterion] |= _of(criterion, "test", test)
 
     def metrics(self) -> dict[str, float]:
         """The final metrics: each as measured at the best epoch of its criterion."""
@@ -63,6 +59,10 @@ class BestEpochs:
         """The inverse of `state`."""
         for name, value in state.items():
             setattr(self, name, value)
+
+
+def _of(criterion: str, split: str, metrics: Mapping[str, float]) -> dict[str, float]:
+    return {f"{split}/{name}": value for name, value in metrics.items() if _criterion(name) == criterion}
 
 
 def _criterion(metric: str) -> str:

@@ -154,7 +154,7 @@ class _Run:
         self.optimizer = build_optimizer(self.model.parameters(), training, batch_size=self.batch_size)
         self.schedule = build_schedule(self.optimizer, training)
         self.best = BestEpochs(training.keep)
-        self.best_weights: dict[str, Tensor] = {}
+        self.kept: dict[int, tuple[dict[int, float], dict[str, Tensor]]] = {}  # thresholds and weights by epoch
         self.epochs: list[int] = []
         self.curves: dict[str, list[float]] = {}
         self.epoch = 0  # finished epochs
@@ -176,6 +176,8 @@ class _Run:
                 metrics = self._measure(loss)
                 if on_epoch is not None:
                     on_epoch(self.epoch, metrics)
+        if self.config.test:
+            self._test()
         return None
 
     def _train_epoch(self, saver: _Saver) -> float:
@@ -215,24 +217,31 @@ class _Run:
         return normalise(inputs, self.dataset.mean, self.dataset.std)
 
     def _measure(self, loss: float) -> dict[str, float]:
-        """Evaluate after an epoch: validation always, test where validation has improved."""
+        """Evaluate on validation after an epoch, and keep the model where it is the best of some metric."""
         val = self._evaluate(self.dataset.val, thresholds=None)
         improved = self.best.improved(val.metrics)
-        test: Mapping[str, float] = {}
-        if improved and self.config.test and self._reports_epoch():
-            test = self._evaluate(self.dataset.test, thresholds=val.thresholds).metrics
-        self.best.update(self.epoch, improved, val.metrics, test, val.thresholds)
-        if self.criterion in improved:
-            self.best_weights = {name: value.clone() for name, value in self.model.state_dict().items()}
+        self.best.update(self.epoch, improved, val.metrics, val.thresholds)
+        if improved and self._wants_model():
+            weights = {name: value.clone() for name, value in self.model.state_dict().items()}
+            self.kept[self.epoch] = (val.thresholds, weights)
+            wanted = set(self.best.epoch.values())
+            self.kept = {epoch: model for epoch, model in self.kept.items() if epoch in wanted}
         metrics = {"train/loss": loss, **{f"val/{name}": value for name, value in val.metrics.items()}}
         self.epochs.append(self.epoch)
         for name, value in metrics.items():
             self.curves.setdefault(name, []).append(value)
         return metrics
 
-    def _reports_epoch(self) -> bool:
-        """With `keep: last` only the last epoch's test numbers are ever reported."""
-        return self.config.training.keep == "best" or self.epoch == self.config.training.epochs
+    def _wants_model(self) -> bool:
+        """A search reports no test numbers, and with `keep: last` only the last epoch's model is ever reported."""
+        reported = self.config.training.keep == "best" or self.epoch == self.config.training.epochs
+        return reported and (self.config.test or self.criterion is not None)
+
+    def _test(self) -> None:
+        """Test the model of every epoch that some metric reports, once each, with its own thresholds."""
+        for epoch, (thresholds, weights) in self.kept.items():
+            self.model.load_state_dict(weights)
+            self.best.add_test(epoch, self._evaluate(self.dataset.test, thresholds).metrics)
 
     @torch.no_grad()
     def _evaluate(self, split: Split, thresholds: Mapping[int, float] | None) -> Evaluation:
@@ -271,7 +280,7 @@ class _Run:
             "optimizer": self.optimizer.state_dict(),
             "schedule": self.schedule.state_dict(),
             "best": self.best.state(),
-            "best_weights": self.best_weights,
+            "kept": self.kept,
             "epochs": self.epochs,
             "curves": self.curves,
             "epoch": self.epoch,
@@ -288,7 +297,7 @@ class _Run:
         for name in ("model", "loss", "optimizer", "schedule"):
             getattr(self, name).load_state_dict(state[name])
         self.best.restore(state["best"])
-        for name in ("best_weights", "epochs", "curves", "epoch", "step", "seconds"):
+        for name in ("kept", "epochs", "curves", "epoch", "step", "seconds"):
             setattr(self, name, state[name])
         self.loss_sum = state["loss_sum"].to(self.device)
         self.order_at_start = state["order"]
@@ -297,11 +306,13 @@ class _Run:
         torch.set_rng_state(state["global"])
 
     def saved_model(self) -> dict[str, Any]:
-        """What a predictor needs: the weights at the criterion's best epoch and the thresholds."""
+        """What a predictor needs: the weights at the criterion's best epoch, and the thresholds that go with them."""
+        assert self.criterion is not None
+        thresholds, weights = self.kept[self.best.epoch[self.criterion]]
         return {
             "config": self.config.to_dict(),
-            "state": self.best_weights,
-            "thresholds": dict(self.best.thresholds),
+            "state": weights,
+            "thresholds": {str(k): threshold for k, threshold in thresholds.items()},
             "probabilities": self._probabilities(),
             "num_classes": self.dataset.num_classes,
             "input_shape": list(self.dataset.train.inputs.shape[1:]),

@@ -46,7 +46,7 @@ class RayExecutor:
         actor = ray.remote(Mailbox).options(
             num_cpus=0, max_restarts=-1, max_task_retries=-1, max_concurrency=MOST_CALLS
         )
-        self._mailbox = actor.remote(max_attempts)
+        self._mailbox: Any = actor.remote(max_attempts)
         self._outstanding: dict[str, Job] = {}
         self._data: dict[str, Any] = {}
         self._early: list[RunResult] = []

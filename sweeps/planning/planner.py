@@ -7,12 +7,12 @@ confirmation. The order in which results arrive changes nothing: a batch is told
 
 from __future__ import annotations
 
-import copy
 import enum
 from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from sweeps.planning.configuration import plain_config
 from sweeps.planning.planned_run import PlannedRun
 from sweeps.planning.search import ArmSearch
 from sweeps.planning.study import Arm, Point, Stage, Study
@@ -166,27 +166,15 @@ class _Cell:
         self, stage: Stage, trial: int | None, values: Mapping[str, Any], seeds: Iterable[int]
     ) -> list[PlannedRun]:
         """One configuration with each of the seeds."""
-        configs = [complete_config(self._plain(values, seed, test=stage == "confirm")) for seed in seeds]
+        configs = [
+            complete_config(plain_config(self.study, self.arm, self.point, values, seed=seed, test=stage == "confirm"))
+            for seed in seeds
+        ]
         params = self._params(values, configs[0].loss)
         return [
             PlannedRun(arm=self.arm.name, point=self.point, params=params, stage=stage, trial=trial, config=config)
             for config in configs
         ]
-
-    def _plain(self, values: Mapping[str, Any], seed: int, *, test: bool) -> dict[str, Any]:
-        study = self.study
-        plain: dict[str, Any] = {
-            "data": dict(study.data),
-            "model": dict(study.model),
-            "loss": {"name": self.arm.loss},
-            "training": copy.deepcopy(dict(study.training)),
-            "k": list(study.k),
-            "seed": seed,
-            "test": test,
-        }
-        for path, value in {**self.point, **self.arm.fixed, **values}.items():
-            _set(plain, path, value)
-        return plain
 
     def _params(self, values: Mapping[str, Any], loss: Mapping[str, Any]) -> dict[str, Any]:
         params = {name: value for name, value in loss.items() if name != "name"}
@@ -203,10 +191,3 @@ class _Cell:
 def _objective(result: RunResult, metric: str) -> float:
     """What a run counts for in the search: a diverged or failed one is as bad as an accuracy can be."""
     return result.metrics[metric] if result.status == "done" else 0.0
-
-
-def _set(plain: dict[str, Any], path: str, value: Any) -> None:
-    *parents, last = path.split(".")
-    for parent in parents:
-        plain = plain.setdefault(parent, {})
-    plain[last] = value

@@ -94,7 +94,8 @@ class SetPredictor:
         scores = self._model(normalise(inputs, self._mean, self._std))
         if isinstance(scores, tuple):
             scores = scores[self._head]
-        return scores.softmax(dim=1) if self._softmax else scores.sigmoid()
+        probabilities: torch.Tensor = scores.softmax(dim=1) if self._softmax else scores.sigmoid()
+        return probabilities
 
     def signature(self) -> ModelSignature:
         """What MLflow checks before it predicts; without it `k` would not be passed on."""
@@ -133,7 +134,8 @@ def log_model(
         folder: where training saved ``model.pt``.
         experiment_id: whose model it is.
         name: shown in MLflow; characters that it doesn't take become ``_``.
-        tags, params: of the model.
+        tags: of the model; `run_key` among them.
+        params: of the model.
         run_ids: the runs that list it among their models; the last one trained it.
 
     Returns:

@@ -148,7 +148,7 @@ class MlflowRecorder:
                 self._tasks[0](store)
             except Exception as error:  # noqa: BLE001 - whatever MLflow does, the sweep goes on
                 refused = store is not None and _is_refusal(error)
-                self._problem = f"{self._tracking_uri or 'MLflow'}: {_innermost(error)}"
+                self._problem = _innermost(error)
                 self._refused += refused
                 if not refused:
                     self._pause(delay)

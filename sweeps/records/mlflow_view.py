@@ -13,7 +13,7 @@ from sweeps.planning.study import Stage, Study
 
 MEANS, TREE = "means", "tree"  # names of the shared views
 STATISTICS = ("mean", "ci_low", "ci_high", "n")
-WIDTH = 230  # pixels; shows "test/macro_avg5_accuracy/ci_high" whole
+NAME_WIDTH, METRIC_WIDTH = 330, 230  # pixels; "test/macro_avg5_accuracy/ci_high" is seen whole
 
 
 def experiment_tags(study: Study) -> dict[str, str]:
@@ -59,7 +59,10 @@ def _view(study: Study, search: str, *, order: str) -> dict[str, object]:
         "orderByAsc": False,
         "selectedColumns": columns,
         "columnOrder": ["attributes.`Run Name`", *columns],
-        "columnWidths": {"attributes.`Run Name`": WIDTH, **dict.fromkeys(columns, WIDTH)},
+        "columnWidths": {
+            "attributes.`Run Name`": NAME_WIDTH,
+            **{name: METRIC_WIDTH for name in columns if name.startswith("metrics.")},
+        },
     }
 
 

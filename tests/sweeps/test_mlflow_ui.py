@@ -138,7 +138,9 @@ def test_a_study_opens_into_its_aggregates_and_those_into_their_runs(
 def _experiment(study: Study) -> str:
     from mlflow import MlflowClient
 
-    return str(MlflowClient().get_experiment_by_name(study.name).experiment_id)
+    experiment = MlflowClient().get_experiment_by_name(study.name)
+    assert experiment is not None
+    return str(experiment.experiment_id)
 
 
 def _names(browser: Chrome) -> list[str]:

@@ -1,5 +1,7 @@
 """The example study of the design, and a way to read a text as a study file."""
 
+# ruff: noqa: E501  # the example stands as it does in the design
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -227,10 +227,10 @@ def test_all_errors_are_told_at_once_in_the_order_of_the_file(errors_of: Errors,
 
 
 def test_an_error_in_an_override_names_the_override(errors_of: Errors, example: str) -> None:
-    assert errors_of(example, "training.epochs=0") == [
-        "--set training.epochs=0: training.epochs: must be >= 1, got 0."
+    assert errors_of(example, "training.epochs=0") == ["--set training.epochs=0: training.epochs: must be >= 1, got 0."]
+    assert errors_of(example, "arms.avgk.alpha=-1") == [
+        "--set arms.avgk.alpha=-1: arms.avgk.alpha: must be >= 0, got -1."
     ]
-    assert errors_of(example, "arms.avgk.alpha=-1") == ["--set arms.avgk.alpha=-1: arms.avgk.alpha: must be >= 0, got -1."]
     assert errors_of(example, "trainng.epochs=1") == [
         f"--set trainng.epochs=1: trainng: unknown field 'trainng'. Did you mean 'training'? Known: {FIELDS}."
     ]

@@ -166,7 +166,9 @@ def test_searched_training_values_are_searched_by_every_arm_that_does_not_fix_th
     middle = Space(kind="log_uniform", low=0.001, high=0.01, default=pytest.approx(10**-2.5))
     assert study.arms["cross_entropy"].fixed == {"training.optimizer.lr": 0.3}
     assert study.arms["cross_entropy"].searched == {"training.batch_size": batch_size}
-    assert study.arms["avgk"].searched["training.optimizer.lr"] == Space(kind="uniform", low=0.05, high=1.0, default=0.5)
+    assert study.arms["avgk"].searched["training.optimizer.lr"] == Space(
+        kind="uniform", low=0.05, high=1.0, default=0.5
+    )
     assert study.arms["noised_topk_hinge"].searched["training.optimizer.lr"] == middle
     assert "lr" not in study.training["optimizer"]
     assert "batch_size" not in study.training

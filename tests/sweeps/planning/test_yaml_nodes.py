@@ -48,7 +48,9 @@ def test_nan_is_a_number() -> None:
     assert math.isnan(value_of(".nan"))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("text", ["on", "off", "yes", "no", "y", "2024-01-01", "12:30:00", "1e", "0x1f", "'1'", "<<", "="])
+@pytest.mark.parametrize(
+    "text", ["on", "off", "yes", "no", "y", "2024-01-01", "12:30:00", "1e", "0x1f", "'1'", "<<", "="]
+)
 def test_other_plain_scalars_are_text(text: str) -> None:
     assert value_of(text) == text.strip("'")
 

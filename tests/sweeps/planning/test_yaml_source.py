@@ -55,7 +55,10 @@ def test_keys_that_hold_dots_are_one_step(field: str, path: tuple[str, ...]) -> 
         ("=2", "--set =2: must be FIELD=VALUE, got '=2'."),
         ("k=[1", "--set k=[1: must be YAML, got expected ',' or ']', but got '<stream end>'."),
         ("k.a=1", "--set k.a=1: k: must be a mapping, got 2."),
-        ("k=!!python/name:os.x", "--set k=!!python/name:os.x: tags that run code are not read, got '!!python/name:os.x'."),
+        (
+            "k=!!python/name:os.x",
+            "--set k=!!python/name:os.x: tags that run code are not read, got '!!python/name:os.x'.",
+        ),
     ],
 )
 def test_an_override_that_cannot_be_put_is_named(override: str, message: str) -> None:

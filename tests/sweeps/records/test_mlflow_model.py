@@ -69,9 +69,11 @@ def logged(folder: Path, study: Study, make_pair: Callable[..., Any], saved: tup
         assert recorder.close(), recorder.problem
     client = MlflowClient()
     experiment = client.get_experiment_by_name(study.name)
+    assert experiment is not None
     (model,) = client.search_logged_models([experiment.experiment_id])
     assert (model.name, model.status) == ("cross_entropy label_noise=0_2", "READY")
     for run in client.search_runs([experiment.experiment_id], "tags.level != 'study'"):
+        assert run.outputs is not None
         assert [output.model_id for output in run.outputs.model_outputs] == [model.model_id]
     return str(model.model_uri)
 
