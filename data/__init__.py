@@ -79,7 +79,8 @@ def load_dataset(
     Args:
         settings: name and settings.
         seed: of the run.
-        root, download: see `load_base`.
+        root: folder of the data files, see `load_base`.
+        download: fetch files that are missing or damaged.
         base: what `load_base` gives for the same `base_settings`, shared and left as it is; None: it is loaded.
 
     Raises:

@@ -21,7 +21,8 @@ def normalise(inputs: Tensor, mean: Sequence[float] | None, std: Sequence[float]
 
     Args:
         inputs: images (batch, channels, height, width) uint8, or any float tensor, which passes through as float32.
-        mean, std: per channel, for images in 0..1; None: 0 and 1.
+        mean: per channel, for images in 0..1; None: 0.
+        std: per channel, for images in 0..1; None: 1.
 
     Returns:
         Of the shape of the inputs, on their device; new memory for images, the inputs themselves if they are float32.

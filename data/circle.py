@@ -53,7 +53,10 @@ def best_topk_accuracy(k: int, *, sigma: float, shift: float, minor: float = 1 /
 
     Args:
         k: size of the predicted sets.
-        sigma, shift, minor, classes: see `draw_circle`.
+        sigma: standard deviation of a mode, degrees.
+        shift: from the major to the minor mode, degrees; 0: no minor mode.
+        minor: probability of the minor mode.
+        classes: number of classes, evenly spaced.
     """
     steps = math.ceil(max(100 * 360 / sigma, 3600))
     angles = torch.arange(steps, dtype=torch.float64) * (360 / steps)

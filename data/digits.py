@@ -21,7 +21,8 @@ def load_digits(*, root: Root, download: bool, split_seed: int) -> Dataset:
     The pixels count 0..16 inked points; they are scaled to 0..255, as images are elsewhere.
 
     Args:
-        root, download: not needed, scikit-learn brings the images along.
+        root: not needed, scikit-learn brings the images along.
+        download: not needed either.
         split_seed: of the split.
     """
     del root, download
@@ -33,7 +34,7 @@ def load_digits(*, root: Root, download: bool, split_seed: int) -> Dataset:
     parts = stratified_split(labels, _SIZES, seeded_generator(split_seed, "digits/split"))
     train, val, test = (Split(images[part], labels[part]) for part in parts)
     names = tuple(str(digit) for digit in range(10))
-    return Dataset(train, val, test, num_classes=10, mean=(0.3053,), std=(0.3761,), class_names=names)
+    return Dataset(train, val, test, num_classes=10, mean=(0.3053,), std=(0.3759,), class_names=names)
 
 
 def _check(settings: Mapping[str, Any]) -> None:

@@ -51,12 +51,13 @@ def avgk(
     num_classes = ml_scores.shape[1]
     check_k(k, num_classes)
     log_probabilities = log_softmax(sccp_scores)
+    cross_entropy = -at_labels(log_probabilities, labels)
     candidates = candidate_classes(log_probabilities, labels, k=k)
     negative, positive = alpha / (num_classes - k), alpha / max(k - 1, 1)
     of_label = labels.unsqueeze(1)
     signs = _marked(ml_scores, -1.0, candidates, 1.0).scatter(1, of_label, 1.0)
     weights = _marked(ml_scores, negative, candidates, positive).scatter(1, of_label, 1.0)
-    values = -(weights * logsigmoid(signs * ml_scores)).sum(1) - at_labels(log_probabilities, labels)
+    values = cross_entropy - (weights * logsigmoid(signs * ml_scores)).sum(1)
     return values - negative * logsigmoid(-at_labels(ml_scores, labels)) if y_in_negatives else values
 
 

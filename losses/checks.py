@@ -49,12 +49,23 @@ def at_labels(values: Tensor, labels: Tensor) -> Tensor:
     """
     try:
         return values.gather(1, labels.unsqueeze(1)).squeeze(1)
-    except RuntimeError as error:
-        wrong = labels[(labels < 0) | (labels >= values.shape[1])]
-        if len(wrong) == 0:
-            raise
-        rule = f"labels must be between 0 and num_classes - 1 = {values.shape[1] - 1}"
-        raise ValueError(f"{rule}, got {wrong[0].item()}.") from error
+    except RuntimeError:
+        check_range("labels", labels, "num_classes", values.shape[1])
+        raise
+
+
+def check_range(subject: str, indices: Tensor, size_name: str, size: int) -> None:
+    """Nothing, if all `indices` lie between 0 and `size` - 1.
+
+    Raises:
+        ValueError: one does not; not on CUDA, where the first use of the indices asserts it without waiting for the
+            device.
+    """
+    if indices.is_cuda:
+        return
+    wrong = indices[(indices < 0) | (indices >= size)]
+    if len(wrong) > 0:
+        raise ValueError(f"{subject} must be between 0 and {size_name} - 1 = {size - 1}, got {wrong[0].item()}.")
 
 
 def check_k(k: int | None, num_classes: int) -> int:

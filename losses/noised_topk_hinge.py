@@ -1,11 +1,14 @@
-"""Noised top-k hinge loss, balanced.
+"""Noised top-k hinge losses, balanced and imbalanced.
 
 Garcin, Servajean, Joly, Salmon: Stochastic smoothing of the top-K calibrated hinge loss for deep imbalanced
-classification, ICML 2022, equations 8 to 12. Good for: top-k sets, with label noise above all. Noise of scale epsilon
-on the scores spreads the gradient of the calibrated hinge loss over the classes near the k-th. Cost: num_samples normal
-draws per score; hardly any memory, and the same for every k.
+classification, ICML 2022, equations 8 to 13. Good for: top-k sets, the balanced one under label noise, the imbalanced
+one (on cosine scores) for macro accuracy. Noise of scale epsilon on the scores spreads the gradient of the calibrated
+hinge loss over the classes near the k-th. Cost: a few normal draws for each example, hardly any memory, and the same
+for every k.
 
-Differs from the paper: a NaN score gives NaN; at the kink the gradient is 0, not that of equation 12.
+Differs from the paper: a NaN score gives NaN; at the kink the gradient is 0, not that of equation 12; equation 13 is
+printed without a scale, and here as in the published code margin and noise are added to the unscaled cosines, then all
+is scaled.
 """
 
 from __future__ import annotations
@@ -15,8 +18,8 @@ from torch import Tensor, nn
 
 from losses.checks import at_labels, check_batch, check_k
 from losses.declaration import Hyperparameter, LossDeclaration
-
-CHUNK = 1 << 20  # noised scores held at a time: 4 MiB, which stays in the cache
+from losses.ldam import class_margins
+from losses.noised_top import noised_top
 
 
 def noised_topk_hinge(
@@ -52,53 +55,42 @@ def noised_topk_hinge(
     return (1 + rival - at_labels(scores, labels)).relu()
 
 
-def noised_top(
+def noised_imbalanced_topk_hinge(
     scores: Tensor,
-    k: int,
+    labels: Tensor,
+    margins: Tensor,
     *,
-    epsilon: float,
-    num_samples: int,
+    k: int,
+    epsilon: float = 0.01,
+    num_samples: int = 5,
+    scale: float = 60.0,
     noise: Tensor | None = None,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    """Mean over the draws of the k-th largest noised score (noised paper eq. 11), NaN for a row with a NaN score.
-
-    Its gradient is the share of the draws in which each class is the k-th: it lies in [0, 1] and sums to 1.
+    """``max(0, scale * (margin of the label + noised_top(scores, k + 1) - score of the label))`` (noised paper eq. 13).
 
     Args:
-        scores: (batch, classes).
-        k: rank, 1 to classes.
-        epsilon: see `noised_topk_hinge`, as for the next three.
+        scores: (batch, classes), cosines.
+        labels: (batch,) class indices.
+        margins: (classes,), see `losses.ldam.class_margins`.
+        k: set size, 1 to classes - 1.
+        epsilon: scale of the noise, in units of the cosines.
         num_samples: draws per example.
-        noise: the draws themselves.
-        generator: where they are drawn.
+        scale: what the cosines, margin and noise added, are multiplied with.
+        noise: (batch, num_samples, classes) standard normal draws; drawn from `generator` if None.
+        generator: on the device of the scores; None is torch's global one.
 
     Returns:
-        (batch,).
+        (batch,) values.
+
+    Raises:
+        ValueError: shapes, dtypes, labels or k do not fit.
     """
-    batch, num_classes = scores.shape
-    if noise is not None and (noise.ndim != 3 or noise.shape[::2] != scores.shape):
-        rule = f"of shape (batch, num_samples, classes) = ({batch}, {num_samples}, {num_classes})"
-        raise ValueError(f"noise must be {rule}, got shape {tuple(noise.shape)}.")
-    if epsilon == 0:
-        num_samples, noise = 1, scores.new_zeros(batch, 1, num_classes)
-    rows = max(1, CHUNK // (num_samples * num_classes))
-    parts = []
-    for start in range(0, batch, rows):
-        some = scores[start : start + rows].detach()
-        if noise is None:
-            draws = torch.randn(
-                len(some), num_samples, num_classes, dtype=some.dtype, device=some.device, generator=generator
-            )
-        else:
-            draws = noise[start : start + rows].to(some.dtype)
-        noised = torch.add(some.unsqueeze(1), draws, alpha=epsilon)
-        classes = noised.topk(k, dim=2).indices
-        parts.append((classes[..., -1], draws.gather(2, classes[..., -1:]).mean((1, 2))))
-    chosen = torch.cat([part[0] for part in parts])
-    shift = torch.cat([part[1] for part in parts])
-    smooth = scores.gather(1, chosen).mean(1) + epsilon * shift
-    return torch.where(scores.detach().amax(1).isnan(), torch.nan, smooth)
+    scores = check_batch(scores, labels)
+    check_k(k, scores.shape[1])
+    margin = at_labels(margins.to(scores.dtype).expand_as(scores), labels)
+    rival = noised_top(scores, k + 1, epsilon=epsilon, num_samples=num_samples, noise=noise, generator=generator)
+    return (scale * (margin + rival - at_labels(scores, labels))).relu()
 
 
 class NoisedTopKHinge(nn.Module):
@@ -126,7 +118,47 @@ class NoisedTopKHinge(nn.Module):
         )
 
 
-DECLARATION = LossDeclaration(
+class NoisedImbalancedTopKHinge(nn.Module):
+    """`noised_imbalanced_topk_hinge` as a module with the margins that the class counts give."""
+
+    margins: Tensor
+
+    def __init__(
+        self,
+        *,
+        num_classes: int,
+        k: int,
+        class_counts: Tensor,
+        epsilon: float,
+        num_samples: int,
+        max_margin: float,
+        scale: float,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        self.k = check_k(k, num_classes)
+        self.epsilon = epsilon
+        self.num_samples = num_samples
+        self.scale = scale
+        self.generator = generator
+        self.register_buffer("margins", class_margins(class_counts, max_margin), persistent=False)
+
+    def forward(self, scores: Tensor, labels: Tensor, noise: Tensor | None = None) -> Tensor:
+        """See `noised_imbalanced_topk_hinge`."""
+        return noised_imbalanced_topk_hinge(
+            scores,
+            labels,
+            self.margins,
+            k=self.k,
+            epsilon=self.epsilon,
+            num_samples=self.num_samples,
+            scale=self.scale,
+            noise=noise,
+            generator=self.generator,
+        )
+
+
+BALANCED = LossDeclaration(
     name="noised_topk_hinge",
     module=NoisedTopKHinge,
     paper="Garcin et al. 2022, eq. 8-12",
@@ -138,5 +170,26 @@ DECLARATION = LossDeclaration(
         "num_samples": Hyperparameter(default=10, low=1, search={"int": (1, 50)}, about="noise draws per example"),
     },
     needs_k=True,
+    needs_generator=True,
+)
+
+IMBALANCED = LossDeclaration(
+    name="noised_imbalanced_topk_hinge",
+    module=NoisedImbalancedTopKHinge,
+    paper="Garcin et al. 2022, eq. 13",
+    about="Macro accuracy of top-k sets on imbalanced data.",
+    hyperparameters={
+        "epsilon": Hyperparameter(
+            default=0.01, low=0.0, search={"log_uniform": (1e-3, 1.0)}, about="scale of the noise on the cosines"
+        ),
+        "num_samples": Hyperparameter(default=5, low=1, search={"int": (1, 50)}, about="noise draws per example"),
+        "max_margin": Hyperparameter(
+            default=0.2, low=0.0, search={"log_uniform": (0.05, 1.0)}, about="margin of the rarest class, in cosines"
+        ),
+        "scale": Hyperparameter(default=60.0, above=0.0, search={"uniform": (10.0, 100.0)}, about="of the cosines"),
+    },
+    head="cosine",
+    needs_k=True,
+    needs_class_counts=True,
     needs_generator=True,
 )

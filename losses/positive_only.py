@@ -42,8 +42,9 @@ def assume_negative(scores: Tensor, labels: Tensor) -> Tensor:
     Arguments, result and errors as for `positive_bce`.
     """
     scores = check_batch(scores, labels)
+    positive = logsigmoid(at_labels(scores, labels))
     negatives = logsigmoid(-scores).scatter(1, labels.unsqueeze(1), 0.0).sum(1)
-    return -logsigmoid(at_labels(scores, labels)) - negatives / (scores.shape[1] - 1)
+    return -positive - negatives / (scores.shape[1] - 1)
 
 
 def epr(scores: Tensor, labels: Tensor, *, k: int, beta: float = 0.01) -> Tensor:

@@ -72,7 +72,9 @@ def _product(polynomials: Tensor, degree: int) -> Tensor:
 
 
 class _PairwiseProduct(torch.autograd.Function):
-    """Products of (coefficients, batch, many) polynomials, cut to `length` coefficients; few passes over few numbers."""
+    """Products of (coefficients, batch, many) polynomials, cut to `length` coefficients; few passes over few
+    numbers.
+    """
 
     @staticmethod
     def forward(left: Tensor, right: Tensor, length: int) -> Tensor:
@@ -94,7 +96,7 @@ class _PairwiseProduct(torch.autograd.Function):
         for i, coefficient in enumerate(left):
             of_terms = gradient[i : i + len(right)]
             to_left[i] = (of_terms * right[: len(of_terms)]).sum(0)
-            to_right[: len(of_terms)].addcmul_(coefficient, of_terms)
+            to_right[: len(of_terms)] += coefficient * of_terms
         return to_left, to_right, None
 
     @staticmethod

@@ -11,14 +11,23 @@ os.environ.setdefault("RAY_AIR_NEW_OUTPUT", "0")
 os.environ.setdefault("TUNE_DISABLE_AUTO_CALLBACK_LOGGERS", "1")
 
 import ray  # reads the settings above when it is imported
+from ray.tune.execution import class_cache
+
+# Tune gives its actors a variable that is meant for PyTorch Lightning. An actor with variables of its own gets a process
+# of its own, started when it is asked for; without, it gets one of the workers that wait, started and warm.
+class_cache.DEFAULT_ENV_VARS.clear()
 
 
 class ClusterError(ValueError):
     """There is no cluster at that address; the message says what to do."""
 
 
-def connect(address: str | None) -> None:
-    """Join the cluster at `address`, or start one on this machine (None).
+def connect(address: str | None, *, cpus: int | None = None) -> None:
+    """Join the cluster at `address`, else at RAY_ADDRESS; without either, start one on this machine.
+
+    Args:
+        address: "auto", or the address of a head node.
+        cpus: of the cluster on this machine; None: as many as it has.
 
     Raises:
         ClusterError: no cluster answers there.
@@ -26,8 +35,12 @@ def connect(address: str | None) -> None:
     if ray.is_initialized():
         return
     options: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+    address = address or os.environ.get("RAY_ADDRESS")
     if address is None:
-        ray.init(include_dashboard=False, **options)
+        # The workers of our own cluster import what every slot needs while the cluster starts.
+        os.environ.setdefault("RAY_preload_python_modules", "trainables.ray_trainable,trainables.loop")
+        # Ray's own default would join whatever cluster was started last on this machine, another sweep's perhaps.
+        ray.init(address="local", include_dashboard=False, num_cpus=cpus, **options)
         return
     try:
         ray.init(address=address, **options)
@@ -48,3 +61,9 @@ def slots(*, cpus: float, gpus: float) -> int:
     resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]  # Ray has no annotation here
     fits = [resources.get(kind, 0) / need for kind, need in (("CPU", cpus), ("GPU", gpus)) if need > 0]
     return max(1, int(min(fits)))
+
+
+def driver_host() -> str:
+    """The address at which the cluster's nodes reach this process."""
+    host: str = ray.util.get_node_ip_address()  # type: ignore[no-untyped-call]  # nor here
+    return host

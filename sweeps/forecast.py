@@ -16,8 +16,7 @@ from rich.table import Table
 
 from sweeps.execution.datasets import DatasetCache
 from sweeps.execution.executor import Job
-from sweeps.planning.planned_run import PlannedRun
-from sweeps.planning.planner import Planner, Signal
+from sweeps.planning.planner import Planner
 from sweeps.planning.study import Study
 from sweeps.planning.study_reader import read_study
 from sweeps.progress import duration
@@ -103,12 +102,7 @@ def _shortened(config: RunConfig, epochs: int) -> Training:
 
 def _example(study: Study, arm: str) -> RunConfig:
     """The first run that an arm would make from nothing."""
-    planner = Planner(study)
-    while isinstance(run := planner.next_run(), PlannedRun):
-        if run.arm == arm:
-            return run.config
-    assert run is not Signal.DONE
-    raise AssertionError(arm)
+    return next(run.config for run, _ in Planner(study).runs() if run.arm == arm)
 
 
 def _counts(study: Study, arm: str) -> tuple[str, str]:

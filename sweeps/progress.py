@@ -34,7 +34,8 @@ class Progress:
         self.metric = study.search.objective if study.search else f"val/avg{study.k[0]}_accuracy"
         self.note = ""
         self._began = self._logged = time.monotonic()
-        self._at_start = len(planner.results)
+        self._at_start = planner.done
+        self._first = True
         self._running: dict[str, PlannedRun] = {}
         self._first_of_arm: set[str] = set()
         self._live = Live(console=self.console, refresh_per_second=4, transient=True, get_renderable=self._table)
@@ -61,7 +62,8 @@ class Progress:
                 style="red",
                 highlight=False,
             )
-        elif len(self.planner.results) == self._at_start + 1:
+        elif self._first:
+            self._first = False
             self.console.print(f"first result after {time.monotonic() - self._began:.1f} s", highlight=False)
 
     def tick(self) -> None:
@@ -72,18 +74,17 @@ class Progress:
 
     def summary(self) -> str:
         """One line: how far the study is."""
-        failed = sum(result.status != "done" for result in self.planner.results.values())
-        done = len(self.planner.results)
+        done, failed = self.planner.done, self.planner.failed
         running = min(len(self._running), self.slots)
         parts = [f"{done} of {self.planner.total} runs done", f"{running} running", f"{failed} failed"]
         parts += [f"{max(0, self.planner.total - done - running)} left", self._time_left()]
         return ", ".join(part for part in [*parts, self.note] if part)
 
     def _time_left(self) -> str:
-        new = len(self.planner.results) - self._at_start
+        new = self.planner.done - self._at_start
         if new == 0:
             return ""
-        seconds = (time.monotonic() - self._began) / new * (self.planner.total - len(self.planner.results))
+        seconds = (time.monotonic() - self._began) / new * (self.planner.total - self.planner.done)
         return f"about {duration(seconds)} to go"
 
     def _table(self) -> Table:

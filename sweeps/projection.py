@@ -33,6 +33,7 @@ class Projection:
         self._uri = tracking_uri
         self._mark = folder / "recorded.json"
         self._recorder: MlflowRecorder | None = None
+        self._begun = False
         self._complete = True
         self.on_problem: Callable[[str], None] = lambda problem: None
 
@@ -40,7 +41,6 @@ class Projection:
         if self._marked() != self._state():
             self._recorder = MlflowRecorder(self._study, tracking_uri=self._uri)
             self._mark.unlink(missing_ok=True)
-            self._recorder.start()
             for run, result in self._planner.runs():
                 if result is not None:
                     self.finished(run, result)
@@ -49,7 +49,7 @@ class Projection:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._recorder is not None and kind is not None:
+        if self._recorder is not None and self._begun and kind is not None:
             self._recorder.close(patience=5.0)
 
     def started(self, run: PlannedRun) -> None:
@@ -59,6 +59,7 @@ class Projection:
         """Record a result wherever the study has a place for it, and the aggregates that are whole with it."""
         if self._recorder is None:
             return
+        self._begin(self._recorder)
         for place in self._planner.runs_beside(run.key):
             self._recorder.record(place, result)
             if (group := self._planner.group_of(place)) is not None:
@@ -69,10 +70,15 @@ class Projection:
         problem = self._recorder.problem if self._recorder else None
         self.on_problem(f"MLflow: {problem}" if problem else "")
 
+    def flush(self) -> bool:
+        """Wait until every result so far is in MLflow; whether it is."""
+        return self._recorder is None or self._recorder.flush()
+
     def finish(self, report: Report, files: Sequence[Path], *, stopped: bool) -> None:
         """Record tables, figures and models, and wait until all is written."""
         if self._recorder is None:
             return
+        self._begin(self._recorder)
         status: Literal["FINISHED", "KILLED"] = "KILLED" if stopped else "FINISHED"
         self._recorder.finish(render(report, "markdown"), files, status=status, models=self._models())
         self._complete = self._recorder.close()
@@ -89,6 +95,12 @@ class Projection:
             f"{self._recorder.pending} records are not in {where} ({self._recorder.problem or 'not answering'}); "
             "they are kept, and the same command brings them"
         )
+
+    def _begin(self, recorder: MlflowRecorder) -> None:
+        """With the first result: until then the cores belong to the workers that start."""
+        if not self._begun:
+            self._begun = True
+            recorder.start()
 
     def _models(self) -> list[tuple[PlannedRun, Path]]:
         """The kept model of each chosen configuration."""

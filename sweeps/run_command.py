@@ -52,8 +52,8 @@ def run_study(options: argparse.Namespace) -> int:
         print(render(report, "terminal"), flush=True)
         console.print(f"Tables and figures: {folder / 'report'}   MLflow: {projection.outcome()}", highlight=False)
     if stopped:
-        done = len(planner.results)
-        console.print(f"Stopped; {done} of {planner.total} runs are done and kept. The same command goes on from here.")
+        kept = f"{planner.done} of {planner.total} runs are done and kept"
+        console.print(f"Stopped; {kept}. The same command goes on from here.", highlight=False)
         return STOPPED
     return 1 if report.counts.failed else 0
 
@@ -68,7 +68,7 @@ def _sweep(
     console: Console,
 ) -> bool:
     """Run what the journal lacks; True where it was stopped by Ctrl-C or SIGTERM."""
-    left = planner.total - len(planner.results)
+    left = planner.total - planner.done
     if left <= 0:
         console.print(f"All {planner.total} runs of {study.name} are done.", highlight=False)
         return False

@@ -73,7 +73,7 @@ def _studies(storage: str) -> tuple[Table, int]:
     for path in sorted(Path(storage).glob("*/study.yaml")):
         study, folder = stored_study(path.parent.name, storage)
         planner = Planner(study, Journal(folder, read_only=True).results)
-        states = Counter[str](result.status for result in planner.results.values())
+        states = Counter[str](result.status for _, result in planner.runs() if result is not None)
         running = len(_running(folder))
         _row(table, study.name, states, running, planner.total)
         failed += states["failed"] + states["diverged"]

@@ -11,8 +11,7 @@ from sweeps.planning.planned_run import PlannedRun
 from sweeps.planning.planner import Planner, Signal
 from sweeps.planning.study import Study
 from sweeps.records.journal import Journal
-from trainables.loop import KeepModel
-from trainables.run_config import RunResult
+from trainables.run_config import KeepModel, RunResult
 
 POLL_SECONDS = 1.0
 
@@ -55,7 +54,7 @@ class Sweep:
         watchers: Iterable[Watcher] = (),
     ) -> None:
         self.study, self.planner, self.executor, self.journal = study, planner, executor, journal
-        self.folder, self.watchers = folder, list(watchers)
+        self.folder, self.watchers = folder.absolute(), list(watchers)  # a slot works in another folder
         self._training: dict[str, PlannedRun] = {}
 
     def run(self) -> None:

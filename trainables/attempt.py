@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,7 +9,7 @@ from typing import Any
 
 from data.dataset import Dataset
 from trainables.loop import train
-from trainables.run_config import RunConfig, RunResult
+from trainables.run_config import RunConfig, RunResult, failed
 
 
 def attempt(config: RunConfig, dataset: Callable[[], Dataset], *, attempts: int = 1, **options: Any) -> RunResult:
@@ -27,16 +26,3 @@ def attempt(config: RunConfig, dataset: Callable[[], Dataset], *, attempts: int 
         return replace(train(config, dataset=dataset(), **options), attempts=attempts)
     except Exception as error:  # noqa: BLE001 - a run must never take the sweep with it, whatever it raises
         return failed(config, f"{type(error).__name__}: {error}", started=started, attempts=attempts)
-
-
-def failed(config: RunConfig, reason: str, *, started: float, attempts: int) -> RunResult:
-    """The result of a run that gave none."""
-    return RunResult(
-        key=config.key,
-        status="failed",
-        reason=reason,
-        started=started,
-        finished=time.time(),
-        attempts=attempts,
-        host=socket.gethostname(),
-    )

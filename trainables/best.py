@@ -12,7 +12,8 @@ class BestEpochs:
     """Best epoch per accuracy, and what was measured at it.
 
     Every accuracy (``top5_accuracy``, ``macro_avg5_accuracy``, ...) is a criterion of its own: the first epoch that is
-    best on validation. A set size belongs to the average-k accuracy of its k, few/medium/many to their macro average.
+    best on validation. A set size belongs to the average-k accuracy of its k, few/medium/many to their macro average;
+    what no model changes (``classes_present``) to all of them.
 
     Args:
         keep: "best", or "last": the newest epoch always wins.
@@ -62,11 +63,12 @@ class BestEpochs:
 
 
 def _of(criterion: str, split: str, metrics: Mapping[str, float]) -> dict[str, float]:
-    return {f"{split}/{name}": value for name, value in metrics.items() if _criterion(name) == criterion}
+    return {f"{split}/{name}": value for name, value in metrics.items() if _criterion(name) in (criterion, None)}
 
 
-def _criterion(metric: str) -> str:
-    """The accuracy whose best epoch a metric is reported at."""
+def _criterion(metric: str) -> str | None:
+    """The accuracy whose best epoch a metric is reported at; None: any."""
     for group in ("_few", "_medium", "_many"):
         metric = metric.removesuffix(group)
-    return metric.replace("_set_size", "_accuracy")
+    metric = metric.replace("_set_size", "_accuracy")
+    return metric if metric.endswith("_accuracy") else None

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -24,28 +24,16 @@ from data.dataset import Dataset, Split
 from data.seeding import derived_seed, seeded_generator
 from losses import LOSSES, build_loss
 from trainables.best import BestEpochs
-from trainables.checkpoint import load_checkpoint, save_checkpoint
+from trainables.checkpoint import load_checkpoint, remove_checkpoint, save_checkpoint
 from trainables.metrics import Evaluation, evaluate
 from trainables.models import build_model
-from trainables.optimizers import build_optimizer, build_schedule
-from trainables.run_config import RunConfig, RunResult
+from trainables.optimizers import Updates, build_loss_optimizer, build_optimizer, learning_rate
+from trainables.run_config import KeepModel, RunConfig, RunResult
 
-EVALUATION_BATCH = 1024
+EVALUATION_BATCH = 128, 1024  # examples at a time, at least and at most
+EVALUATION_NUMBERS = 2**17  # numbers at a time between those: larger activations are memory fresh from the system
 
 EpochReport = Callable[[int, Mapping[str, float]], None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class KeepModel:
-    """Save the trained model for later prediction.
-
-    Args:
-        folder: receives ``model.pt``.
-        criterion: whose best epoch's weights are saved, e.g. "avg2_accuracy".
-    """
-
-    folder: Path
-    criterion: str
 
 
 def train(
@@ -80,7 +68,7 @@ def train(
     if dataset is None:
         dataset = load_dataset(config.data, seed=config.seed, root=root)
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(derived_seed(config.seed, "model"))
+        torch.default_generator.manual_seed(derived_seed(config.seed, "model"))
         run = _Run(config, dataset, criterion=keep_model.criterion if keep_model else None)
         if checkpoint is not None and (state := load_checkpoint(checkpoint, key=config.key)):
             run.restore(state)
@@ -90,16 +78,16 @@ def train(
     if keep_model is not None and reason is None:
         save_checkpoint(run.saved_model(), keep_model.folder / "model.pt")
     if checkpoint is not None:
-        checkpoint.unlink(missing_ok=True)
+        remove_checkpoint(checkpoint)
     return RunResult(
         key=config.key,
         status="done" if reason is None else "diverged",
         reason=reason,
         metrics={} if reason else run.best.metrics() | {"train/loss": run.curves["train/loss"][-1]},
-        best_epoch=run.best.epoch,
+        best_epoch={} if reason else run.best.epoch,
         epochs=tuple(run.epochs),
         curves={name: tuple(values) for name, values in run.curves.items()},
-        thresholds=run.best.thresholds,
+        thresholds={} if reason else run.best.thresholds,
         seconds=seconds,
         started=started,
         finished=time.time(),
@@ -125,13 +113,16 @@ class _Run:
     """One training in progress."""
 
     def __init__(self, config: RunConfig, dataset: Dataset, *, criterion: str | None) -> None:
+        accuracies = [f"{kind}{k}_accuracy" for kind in ("top", "avg", "macro_top", "macro_avg") for k in config.k]
+        if criterion is not None and criterion not in accuracies:
+            raise ValueError(f"keep_model.criterion must be one of {', '.join(accuracies)}, got {criterion!r}.")
         self.config, self.dataset, self.criterion = config, dataset, criterion
         self.device = _device(config.training.device)
         self.declaration = LOSSES[config.loss["name"]]
         training = config.training
         self.train_split = _to(dataset.train, self.device)
         size = len(self.train_split)
-        self.batch_size = size if training.batch_size == "full" else min(training.batch_size, size)
+        self.batch_size = _batch_size(training.batch_size, size)
         self.model = build_model(
             config.model,
             head=self.declaration.head,
@@ -151,8 +142,10 @@ class _Run:
             generator=self.noise,
             **options,
         ).to(self.device)
-        self.optimizer = build_optimizer(self.model.parameters(), training, batch_size=self.batch_size)
-        self.schedule = build_schedule(self.optimizer, training)
+        self.optimizer = build_optimizer(self.model.parameters(), training.optimizer)
+        self.loss_optimizer: Updates | None = None
+        if list(self.loss.parameters()):
+            self.loss_optimizer = build_loss_optimizer(self.loss.parameters(), training.optimizer)
         self.best = BestEpochs(training.keep)
         self.kept: dict[int, tuple[dict[int, float], dict[str, Tensor]]] = {}  # thresholds and weights by epoch
         self.epochs: list[int] = []
@@ -172,6 +165,8 @@ class _Run:
             loss = self._train_epoch(saver)
             if not math.isfinite(loss):
                 return f"training loss must be finite, got {loss} in epoch {self.epoch}."
+            if self.epoch == training.epochs and not self._finite():
+                return f"weights must be finite, got inf or nan in epoch {self.epoch}."
             if self.epoch % training.evaluate_every == 0 or self.epoch == training.epochs:
                 metrics = self._measure(loss)
                 if on_epoch is not None:
@@ -181,24 +176,30 @@ class _Run:
         return None
 
     def _train_epoch(self, saver: _Saver) -> float:
-        self.model.train()
+        if not self.model.training:
+            self.model.train()
+        lr = learning_rate(self.config.training, epoch=self.epoch, batch_size=self.batch_size)
         for labels, inputs, indices in self._batches():
-            self.optimizer.zero_grad(set_to_none=True)
             scores = self.model(inputs)
             extra = {"indices": indices} if self.declaration.needs_indices else {}
             value = self.loss(scores, labels, **extra).mean()
             value.backward()
-            self.optimizer.step()
+            self.optimizer.step(lr)
+            if self.loss_optimizer is not None:
+                self.loss_optimizer.step(lr * self.config.loss["label_lr_factor"])
             self.loss_sum += value.detach() * len(labels)
             self.step += 1
             saver.maybe(self.state)
         loss = float(self.loss_sum) / len(self.train_split)
-        self.schedule.step()
         self.epoch += 1
         self.step = 0
         self.loss_sum.zero_()
         self.order_at_start = self.order.get_state()
         return loss
+
+    def _finite(self) -> bool:
+        """Whether the last step, which no loss tells of, left the model finite."""
+        return all(bool(weights.isfinite().all()) for weights in self.model.parameters())
 
     def _batches(self) -> Iterator[tuple[Tensor, Tensor, Tensor | None]]:
         """(labels, prepared inputs, indices) of the steps that are left of this epoch."""
@@ -243,7 +244,7 @@ class _Run:
             self.model.load_state_dict(weights)
             self.best.add_test(epoch, self._evaluate(self.dataset.test, thresholds).metrics)
 
-    @torch.no_grad()
+    @torch.inference_mode()
     def _evaluate(self, split: Split, thresholds: Mapping[int, float] | None) -> Evaluation:
         self.model.eval()
         return evaluate(
@@ -253,11 +254,14 @@ class _Run:
             probabilities=self._probabilities(),
             thresholds=thresholds,
             train_class_counts=self.class_counts,
+            num_examples=len(split),
         )
 
     def _scores(self, split: Split) -> Iterator[tuple[Tensor, Tensor]]:
-        for start in range(0, len(split), EVALUATION_BATCH):
-            rows = slice(start, start + EVALUATION_BATCH)
+        low, high = EVALUATION_BATCH
+        size = min(max(EVALUATION_NUMBERS // split.inputs[0].numel(), low), high)
+        for start in range(0, len(split), size):
+            rows = slice(start, start + size)
             scores = self.model(self._prepare(split.inputs[rows].to(self.device)))
             if isinstance(scores, tuple):
                 scores = scores[0 if self.config.training.head == "ml" else 1]
@@ -278,7 +282,7 @@ class _Run:
             "model": self.model.state_dict(),
             "loss": self.loss.state_dict(),
             "optimizer": self.optimizer.state_dict(),
-            "schedule": self.schedule.state_dict(),
+            "loss_optimizer": self.loss_optimizer and self.loss_optimizer.state_dict(),
             "best": self.best.state(),
             "kept": self.kept,
             "epochs": self.epochs,
@@ -294,8 +298,10 @@ class _Run:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """The inverse of `state`."""
-        for name in ("model", "loss", "optimizer", "schedule"):
+        for name in ("model", "loss", "optimizer"):
             getattr(self, name).load_state_dict(state[name])
+        if self.loss_optimizer is not None:
+            self.loss_optimizer.load_state_dict(state["loss_optimizer"])
         self.best.restore(state["best"])
         for name in ("kept", "epochs", "curves", "epoch", "step", "seconds"):
             setattr(self, name, state[name])
@@ -328,6 +334,14 @@ def _device(name: str) -> torch.device:
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     return torch.device(name)
+
+
+def _batch_size(asked: int | Literal["full"], size: int) -> int:
+    if asked == "full":
+        return size
+    if asked > size:
+        raise ValueError(f"training.batch_size must be <= the number of training examples = {size}, got {asked}.")
+    return asked
 
 
 def _to(split: Split, device: torch.device) -> Split:

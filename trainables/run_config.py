@@ -9,9 +9,12 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import socket
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
 RESULTS_VERSION = 1  # raised whenever a change makes the same configuration give another result
@@ -152,3 +155,29 @@ class RunResult:
         """The inverse of `to_dict`."""
         curves = {name: tuple(values) for name, values in plain.get("curves", {}).items()}
         return cls(**{**plain, "epochs": tuple(plain.get("epochs", ())), "curves": curves})
+
+
+def failed(config: RunConfig, reason: str, *, started: float, attempts: int) -> RunResult:
+    """The result of a run that gave none."""
+    return RunResult(
+        key=config.key,
+        status="failed",
+        reason=reason,
+        started=started,
+        finished=time.time(),
+        attempts=attempts,
+        host=socket.gethostname(),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepModel:
+    """Save the trained model for later prediction.
+
+    Args:
+        folder: receives ``model.pt``.
+        criterion: whose best epoch's weights are saved, e.g. "avg2_accuracy".
+    """
+
+    folder: Path
+    criterion: str

@@ -5,10 +5,12 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from trainables.optimizers import build_optimizer
+from trainables.run_config import Optimizer
+
 
 def warm_up() -> None:
-    """Import and initialise what a first backward pass and a first optimiser step load (about a second)."""
+    """Initialise what a first forward and backward pass and a first step load."""
     layer = nn.Linear(2, 2)
-    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
     torch.autograd.backward(nn.functional.cross_entropy(layer(torch.zeros(2, 2)), torch.zeros(2, dtype=torch.long)))
-    optimizer.step()
+    build_optimizer(layer.parameters(), Optimizer()).step(0.1)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from trainables.loop import KeepModel
-from trainables.run_config import RunConfig, RunResult
+from trainables.run_config import KeepModel, RunConfig, RunResult
 
 
 @dataclass(frozen=True, kw_only=True)

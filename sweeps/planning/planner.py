@@ -33,33 +33,44 @@ class Planner:
     Args:
         study: what is asked for.
         known: results from earlier, by run key; their runs are never given out.
+
+    Attributes:
+        results: all results by run key, those included that the study does not ask for (any more).
+        done: how many of the study's runs have a result. Where two arms ask for the same training, it is trained once
+            and counts in both, here as in `total`.
+        failed: how many of those have diverged or failed.
     """
 
     def __init__(self, study: Study, known: Mapping[str, RunResult] | None = None) -> None:
         self.study = study
         self.results: dict[str, RunResult] = dict(known or {})
+        self.done = self.failed = 0
         self._given: set[str] = set()
         self._cells = [_Cell(study, arm, point) for point in study.points() for arm in study.arms.values()]
-        self._cell_of: dict[str, list[_Cell]] = {}
+        self._places: dict[str, list[PlannedRun]] = {}
+        self._groups: dict[Any, list[PlannedRun]] = {}
+        self._waiting_for: dict[str, list[_Cell]] = {}
         for cell in self._cells:
             self._advance(cell)
 
     def next_run(self) -> PlannedRun | Signal:
         """A run to train now, WAIT where the next one depends on results not told yet, or DONE."""
-        ready = [cell for cell in self._cells if cell.waiting]
-        if not ready:
-            return Signal.DONE if all(cell.finished for cell in self._cells) else Signal.WAIT
-        # The arm with the most left to do goes first, so that no slot waits in the end for one arm's last trials.
-        run = max(ready, key=lambda cell: cell.left).waiting.popleft()
-        if run.key in self._given or run.key in self.results:  # two arms ask for the same training
-            return self.next_run()
-        self._given.add(run.key)
-        return run
+        while ready := [cell for cell in self._cells if cell.waiting]:
+            # The arm with the most left to do goes first, so that no slot waits in the end for one arm's last trials.
+            run = max(ready, key=lambda cell: cell.left).waiting.popleft()
+            if run.key not in self._given and run.key not in self.results:  # else another arm has asked for it as well
+                self._given.add(run.key)
+                return run
+        return Signal.DONE if all(cell.finished for cell in self._cells) else Signal.WAIT
 
     def tell(self, result: RunResult) -> None:
         """Take the result of a run; telling it twice changes nothing."""
+        if result.key in self.results:
+            return
         self.results[result.key] = result
-        for cell in self._cell_of.get(result.key, ()):
+        self._count(result, len(self.runs_beside(result.key)))
+        for cell in self._waiting_for.pop(result.key, ()):
+            cell.missing.discard(result.key)
             self._advance(cell)
 
     def runs(self) -> list[tuple[PlannedRun, RunResult | None]]:
@@ -68,12 +79,11 @@ class Planner:
 
     def runs_beside(self, key: str) -> list[PlannedRun]:
         """Every place in the study that the run with this key fills."""
-        return [run for cell in self._cell_of.get(key, ()) for run in cell.runs if run.key == key]
+        return self._places.get(key, [])
 
     def group_of(self, run: PlannedRun) -> list[tuple[PlannedRun, RunResult]] | None:
         """All seeds of the run's configuration with their results, or None while one is missing."""
-        cell = next(cell for cell in self._cell_of[run.key] if cell.arm.name == run.arm and cell.point == run.point)
-        members = [member for member in cell.runs if member.group == run.group]
+        members = self._groups[run.group]
         results = [(member, self.results[member.key]) for member in members if member.key in self.results]
         return results if len(results) == len(members) else None
 
@@ -87,8 +97,18 @@ class Planner:
         return sum(cell.total for cell in self._cells if cell.arm.name == arm)
 
     def _advance(self, cell: _Cell) -> None:
-        for run in cell.advance(self.results):
-            self._cell_of.setdefault(run.key, []).append(cell)
+        decided = cell.advance(self.results)
+        for run in decided:
+            self._places.setdefault(run.key, []).append(run)
+            self._groups.setdefault(run.group, []).append(run)
+            if run.key in self.results:
+                self._count(self.results[run.key], 1)
+        for key in cell.missing if decided else ():
+            self._waiting_for.setdefault(key, []).append(cell)
+
+    def _count(self, result: RunResult, places: int) -> None:
+        self.done += places
+        self.failed += places if result.status != "done" else 0
 
 
 class _Cell:
@@ -102,27 +122,24 @@ class _Cell:
         self.finished = False
         self._trials: list[dict[str, Any]] = []
         self._objectives: list[float] = []
-        self._missing: set[str] = set()
+        self.missing: set[str] = set()
         self._stage: Stage | None = None
         searched = self.search.trials * len(study.search.seeds) if self.search and study.search else 0
         self.total = searched + len(study.confirm_seeds)
 
     @property
     def left(self) -> int:
-        """Runs not given out yet."""
+        """Runs not given out yet, those not decided yet included."""
         return self.total - len(self.runs) + len(self.waiting)
 
     def advance(self, results: Mapping[str, RunResult]) -> list[PlannedRun]:
         """Go as far as the results allow; returns the runs decided on the way."""
         decided: list[PlannedRun] = []
-        while not self.finished:
-            self._missing = {key for key in self._missing if key not in results}
-            if self._missing:
-                break
+        while not self.finished and not self.missing:
             new = self._next_step(results)
             self.runs += new
             self.waiting.extend(run for run in new if run.key not in results)
-            self._missing = {run.key for run in new}
+            self.missing = {run.key for run in new if run.key not in results}
             decided += new
         return decided
 

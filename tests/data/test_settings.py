@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from data import base_settings, complete_data, load_base, load_dataset
+
+
+def test_defaults_are_filled_in_and_the_name_comes_first() -> None:
+    complete = complete_data({"label_noise": 0.2, "name": "cifar100"})
+
+    assert list(complete.items()) == [("name", "cifar100"), ("label_noise", 0.2), ("split_seed", 0), ("subset", None)]
+
+
+def test_completing_again_changes_nothing() -> None:
+    once = complete_data({"name": "circle", "shift": 75})
+
+    assert complete_data(once) == once
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "given", "kept"),
+    [
+        ("circle", "shift", 60, 60.0),
+        ("cifar100", "label_noise", 0, 0.0),
+        ("cifar100", "subset", 10_000.0, 10_000),
+        ("cifar100", "subset", None, None),
+        ("digits", "split_seed", 3.0, 3),
+    ],
+)
+def test_values_take_the_type_of_the_default(name: str, key: str, given: Any, kept: Any) -> None:
+    value = complete_data({"name": name, key: given})[key]
+
+    assert value == kept
+    assert type(value) is type(kept)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            {"name": "circl"},
+            "unknown data set 'circl'. Did you mean 'circle'? Known: cifar100, circle, digits, fashion_mnist.",
+        ),
+        ({}, "unknown data set None. Known: cifar100, circle, digits, fashion_mnist."),
+        (
+            {"name": "digits", "label_nose": 0.1},
+            "label_nose: digits has no such setting. Did you mean 'label_noise'? Known: label_noise, split_seed.",
+        ),
+        ({"name": "digits", "label_noise": 1.5}, "label_noise must be between 0 and 1, got 1.5."),
+        ({"name": "fashion_mnist", "label_noise": -0.1}, "label_noise must be between 0 and 1, got -0.1."),
+        ({"name": "cifar100", "label_noise": 2}, "label_noise must be between 0 and 1, got 2.0."),
+        ({"name": "cifar100", "label_noise": "some"}, "label_noise must be a number, got 'some'."),
+        ({"name": "cifar100", "label_noise": float("nan")}, "label_noise must be a number, got nan."),
+        ({"name": "cifar100", "label_noise": True}, "label_noise must be a number, got True."),
+        ({"name": "cifar100", "split_seed": None}, "split_seed must be a whole number, got None."),
+        ({"name": "cifar100", "split_seed": 0.5}, "split_seed must be a whole number, got 0.5."),
+        ({"name": "cifar100", "subset": "all"}, "subset must be a whole number or null, got 'all'."),
+        ({"name": "cifar100", "subset": 99}, "subset must be between 100 and 45000, got 99."),
+        ({"name": "fashion_mnist", "subset": 55_001}, "subset must be between 10 and 55000, got 55001."),
+        ({"name": "circle", "sigma": 0}, "sigma must be > 0, got 0.0."),
+        ({"name": "circle", "shift": -1}, "shift must be between 0 and 360, got -1.0."),
+        ({"name": "circle", "minor": 1.1}, "minor must be between 0 and 1, got 1.1."),
+        ({"name": "circle", "classes": 1}, "classes must be >= 2, got 1."),
+        ({"name": "circle", "per_class": 0}, "per_class must be >= 1, got 0."),
+    ],
+)
+def test_wrong_settings_are_refused_with_the_rule_and_the_value(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError) as refusal:
+        complete_data(settings)
+
+    assert str(refusal.value) == message
+
+
+def test_runs_share_data_whatever_their_label_noise() -> None:
+    assert base_settings({"name": "cifar100", "label_noise": 0.3}) == base_settings({"name": "cifar100"})
+    assert base_settings({"name": "cifar100", "subset": 10_000}) != base_settings({"name": "cifar100"})
+
+
+def test_data_drawn_from_the_seed_have_no_shared_part() -> None:
+    assert base_settings({"name": "circle"}) is None
+    with pytest.raises(ValueError, match=r"shared data must not depend on a run's seed, got 'circle'\."):
+        load_base({"name": "circle"})
+
+
+def test_a_shared_part_for_data_drawn_from_the_seed_is_refused() -> None:
+    digits = load_base({"name": "digits"})
+
+    with pytest.raises(ValueError, match=r"base must be None for circle"):
+        load_dataset({"name": "circle"}, seed=0, base=digits)

@@ -1,0 +1,215 @@
+"""What holds for every loss of the table."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from losses import LOSSES, build_loss
+
+NAMES = sorted(LOSSES)
+EXACT = {"rtol": 1e-9, "atol": 1e-12}
+STOPS_GRADIENT = {"role"}  # each side of ROLE holds the other constant, which finite differences do not
+NEEDS_PLAIN_INDICES = {"role"}  # writes its estimates in place, under vmap and compile too
+
+
+@pytest.fixture(params=NAMES)
+def name(request):
+    return request.param
+
+
+def test_a_loss_is_listed_under_its_own_name_with_a_paper_and_a_purpose(name):
+    declaration = LOSSES[name]
+    assert declaration.name == name
+    assert declaration.paper
+    assert declaration.about.endswith(".")
+
+
+def test_there_is_one_value_per_example_and_none_is_negative(name, example):
+    values = example(name).values()
+    assert values.shape == (5,)
+    assert (values >= 0).all()
+
+
+def test_the_gradient_agrees_with_finite_differences(name, example):
+    if name in STOPS_GRADIENT:
+        pytest.skip("its golden gradients are tested instead")
+    case = example(name)
+    scores = [one.requires_grad_() for one in case.scores]
+    assert torch.autograd.gradcheck(case.values, scores)
+
+
+def test_the_order_of_the_batch_does_not_matter(name, example):
+    case = example(name)
+    order = torch.tensor([3, 0, 4, 1, 2])
+    torch.testing.assert_close(case.values(rows=order), case.values()[order], **EXACT)
+
+
+def test_arguments_are_not_changed(name, example):
+    case = example(name)
+    before = [one.clone() for one in (*case.scores, case.labels, *case.extra.values())]
+    scores = [one.requires_grad_() for one in case.scores]
+    case.values(*scores).mean().backward()
+    for old, new in zip(before, (*case.scores, case.labels, *case.extra.values()), strict=True):
+        assert torch.equal(old, new)
+
+
+def test_both_ends_of_every_range_are_accepted_and_give_finite_values(name, example):
+    for key, hyperparameter in LOSSES[name].hyperparameters.items():
+        ends = {end for span in (hyperparameter.search or {}).values() for end in span}
+        ends |= {end for end in (hyperparameter.low, hyperparameter.high) if abs(end) != float("inf")}
+        if isinstance(hyperparameter.default, bool):
+            ends = {False, True}
+        for end in ends - ({hyperparameter.above} if hyperparameter.above is not None else set()):
+            assert example(name, **{key: end}).values().isfinite().all()
+
+
+def test_values_outside_a_range_are_refused_with_rule_and_value(name, example):
+    for key, hyperparameter in LOSSES[name].hyperparameters.items():
+        wrong = "yes" if isinstance(hyperparameter.default, bool) else -1.0
+        with pytest.raises(ValueError, match=rf"^{key} must be .*, got {wrong!r}\.$"):
+            example(name, **{key: wrong})
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_scores_of_ten_thousand_give_finite_values_and_gradients(name, example, dtype):
+    case = example(name)
+    large = torch.tensor([1e4, -1e4, 1e4, -1e4, 1e4, 1e4, -1e4], dtype=dtype).expand(5, 7).clone()
+    scores = [large.clone().requires_grad_() for _ in case.scores]
+    case.labels = torch.tensor([0, 1, 2, 3, 4])
+    values = case.values(*scores)
+    values.mean().backward()
+    assert values.dtype == torch.float32
+    assert values.isfinite().all()
+    assert all(one.grad is None or one.grad.isfinite().all() for one in scores)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_gives_what_the_same_scores_give_in_float32(name, example, dtype):
+    half = example(name, dtype=dtype)
+    torch.manual_seed(0)
+    wide = example(name, dtype=dtype)
+    wide.scores = tuple(one.float() for one in half.scores)
+    for one, other in zip(half.loss.parameters(), wide.loss.parameters(), strict=True):
+        other.data.copy_(one.data)
+    assert torch.equal(half.values(), wide.values())
+
+
+def test_a_nan_score_gives_nan_and_leaves_other_examples_alone(name, example):
+    for place in (0, 6):
+        case = example(name)
+        scores = [one.clone() for one in case.scores]
+        for one in scores:
+            one[2, place] = torch.nan
+        values = case.values(*scores)
+        assert values[2].isnan()
+        if name not in ("epr", "role"):  # these have a term of the whole batch
+            assert values[[0, 1, 3, 4]].isfinite().all()
+
+
+def test_only_role_has_parameters(name, example):
+    assert [key for key, _ in example(name).loss.named_parameters()] == (["estimates"] if name == "role" else [])
+
+
+@pytest.mark.parametrize(("label", "said"), [(7, "got 7"), (-1, "got -1"), (-100, "got -100")])
+def test_a_label_out_of_range_is_refused(name, example, label, said):
+    case = example(name)
+    case.labels[1] = label
+    with pytest.raises(ValueError, match=rf"^labels must be between 0 and num_classes - 1 = 6, {said}\.$"):
+        case.values()
+
+
+def test_labels_and_scores_of_wrong_type_or_shape_are_refused(name, example):
+    case = example(name)
+    labels = case.labels
+    for wrong in (labels.int(), labels[:4], labels.unsqueeze(1)):
+        case.labels = wrong
+        with pytest.raises(ValueError, match=r"^(labels|indices) must .* got .*\.$"):
+            case.values()
+    case.labels = labels
+    with pytest.raises(ValueError, match=r"^scores must be floating point of shape \(batch, classes\), got .*\.$"):
+        case.values(*(one.long() for one in case.scores))
+
+
+def test_soft_labels_are_taken_only_where_declared(name, example):
+    case = example(name)
+    hard = case.values()
+    case.labels = torch.nn.functional.one_hot(case.labels, 7).double()
+    if LOSSES[name].soft_labels:
+        torch.testing.assert_close(case.values(), hard, **EXACT)
+        case.labels = case.labels[:, :6]
+        with pytest.raises(ValueError, match=r"^soft labels must have the shape of scores \(5, 7\), got"):
+            case.values()
+    else:
+        with pytest.raises(ValueError, match=r"^(labels|indices) must be int64"):
+            case.values()
+
+
+@pytest.mark.parametrize("k", [0, 7, 8, None, 2.5, True])
+def test_a_k_that_leaves_no_class_out_is_refused_where_k_is_needed(name, example, k):
+    if LOSSES[name].needs_k:
+        with pytest.raises(ValueError, match=rf"^k must be between 1 and num_classes - 1 = 6, got {k}\.$"):
+            example(name, k=k)
+    else:
+        assert example(name, k=k).values().shape == (5,)
+
+
+def test_what_a_loss_needs_is_asked_for(name):
+    declaration = LOSSES[name]
+    given = {"k": 2, "class_counts": [1, 2, 3], "num_examples": 4}
+    needs = {
+        "k": declaration.needs_k,
+        "class_counts": declaration.needs_class_counts,
+        "num_examples": declaration.needs_indices,
+    }
+    for key, needed in needs.items():
+        rest = {other: value for other, value in given.items() if other != key}
+        if needed:
+            with pytest.raises(ValueError, match=rf"^{key} must be .*, got None\.$"):
+                build_loss(name, num_classes=3, **rest)
+        else:
+            build_loss(name, num_classes=3, **rest)
+
+
+def test_vmap_over_several_batches_gives_what_a_loop_gives(name, example):
+    if name in NEEDS_PLAIN_INDICES:
+        pytest.skip("writes its estimates in place")
+    case = example(name)
+    stacks = [torch.stack([one, one.flip(0), -one]) for one in case.scores]
+    mapped = torch.func.vmap(case.values)(*stacks)
+    looped = torch.stack([case.values(*(stack[i] for stack in stacks)) for i in range(3)])
+    torch.testing.assert_close(mapped, looped, **EXACT)
+    gradients = torch.func.vmap(torch.func.grad(lambda *given: case.values(*given).mean()))(*stacks)
+    leaves = [stack.requires_grad_() for stack in stacks]
+    sum(case.values(*(leaf[i] for leaf in leaves)).mean() for i in range(3)).backward()
+    torch.testing.assert_close(gradients, leaves[0].grad, **EXACT)
+
+
+def test_it_compiles_without_graph_breaks(name, example):
+    if name in NEEDS_PLAIN_INDICES:
+        pytest.skip("the gradient of its estimates is sparse")
+    case = example(name)
+    torch.compiler.reset()
+    compiled = torch.compile(case.values, fullgraph=True, backend="aot_eager")
+    scores = [one.clone().requires_grad_() for one in case.scores]
+    values = compiled(*scores)
+    values.mean().backward()
+    torch.testing.assert_close(values, case.values(), **EXACT)
+    leaves = [one.requires_grad_() for one in case.scores]
+    case.values(*leaves).mean().backward()
+    for one, other in zip(scores, leaves, strict=True):
+        torch.testing.assert_close(one.grad, other.grad, **EXACT)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_cuda_gives_what_the_cpu_gives(name, example):
+    cpu, cuda = example(name), example(name, device="cuda")
+    cuda.loss.load_state_dict(cpu.loss.state_dict())
+    results = []
+    for case in (cpu, cuda):
+        scores = [one.requires_grad_() for one in case.scores]
+        values = case.values(*scores)
+        values.mean().backward()
+        results.append([values, *(one.grad for one in scores)])
+    for one, other in zip(*results, strict=True):
+        torch.testing.assert_close(one, other.cpu(), rtol=1e-6, atol=1e-9)

@@ -1,0 +1,73 @@
+"""Small runs on small data, and when two results are the same."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from data import load_dataset
+from data.dataset import Dataset, Split
+from trainables.run_check import complete_config
+from trainables.run_config import RunConfig, RunResult
+
+MakeConfig = Callable[..., RunConfig]
+
+_PLAIN: dict[str, Any] = {
+    "data": {"name": "circle", "shift": 60.0, "per_class": 16},  # 96 training examples of 6 classes
+    "model": {"name": "linear"},
+    "loss": {"name": "cross_entropy"},
+    "training": {"epochs": 4, "batch_size": 40, "optimizer": {"lr": 0.5}},  # 3 steps an epoch
+    "k": [1, 2],
+    "seed": 3,
+}
+
+
+@pytest.fixture
+def make_config() -> MakeConfig:
+    """A complete configuration of a run of milliseconds; sections given replace its own, `training` is merged."""
+
+    def make(**changes: Any) -> RunConfig:
+        plain = copy.deepcopy(_PLAIN)
+        plain["training"] |= changes.pop("training", {})
+        return complete_config(plain | changes)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def digits() -> Dataset:
+    """A part of the digits: images, 90 / 60 / 60."""
+    whole = load_dataset({"name": "digits"}, seed=0)
+    parts = [
+        Split(split.inputs[:size].clone(), split.labels[:size].clone())
+        for split, size in ((whole.train, 90), (whole.val, 60), (whole.test, 60))
+    ]
+    return Dataset(*parts, num_classes=10, mean=whole.mean, std=whole.std)
+
+
+@pytest.fixture(scope="session")
+def outcome() -> Callable[[RunResult], dict[str, Any]]:
+    """What of a result must be the same to the last bit in a second run: all but its times and its host."""
+
+    def of(result: RunResult) -> dict[str, Any]:
+        told_apart = ("seconds", "started", "finished", "host")
+        return {name: value for name, value in result.to_dict().items() if name not in told_apart}
+
+    return of
+
+
+@pytest.fixture(scope="session")
+def same_weights() -> Callable[[Path, Path], bool]:
+    """Whether two folders hold the same ``model.pt``."""
+
+    def same(one: Path, other: Path) -> bool:
+        weights, others = (torch.load(folder / "model.pt", weights_only=True)["state"] for folder in (one, other))
+        assert weights.keys() == others.keys()
+        return all(torch.equal(weights[name], others[name]) for name in weights)
+
+    return same
