@@ -50,7 +50,8 @@ coverage: $(VENV)/tested
 	$(BIN)/pytest --cov --cov-report=term-missing:skip-covered
 
 benchmarks: $(VENV)/tested
-	$(BIN)/python -m tests.benchmarks
+	$(BIN)/python tests/benchmarks/sweeps.py efficiency
+	$(BIN)/python tests/benchmarks/sweeps.py bookkeeping
 
 clean:
 	rm -rf $(VENV) build *.egg-info

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -21,18 +22,24 @@ def normalise(inputs: Tensor, mean: Sequence[float] | None, std: Sequence[float]
 
     Args:
         inputs: images (batch, channels, height, width) uint8, or any float tensor, which passes through as float32.
-        mean: per channel, for images in 0..1; None: 0.
-        std: per channel, for images in 0..1; None: 1.
+        mean: per channel, for images in 0..1; None: 0, with `std` None too.
+        std: per channel, for images in 0..1; None: 1, with `mean` None too.
 
     Returns:
         Of the shape of the inputs, on their device; new memory for images, the inputs themselves if they are float32.
     """
     if inputs.dtype != torch.uint8:
         return inputs.float()
-    scale = 1 / (255 * _per_channel(std or (1.0,), inputs.device))
-    offset = -255 * _per_channel(mean or (0.0,), inputs.device) * scale
+    scale, offset = _scale_and_offset(tuple(mean or (0.0,)), tuple(std or (1.0,)), inputs.device)
     return inputs.to(torch.float32).mul_(scale).add_(offset)
 
 
-def _per_channel(values: Sequence[float], device: torch.device) -> Tensor:
-    return torch.tensor(values, dtype=torch.float32, device=device).view(-1, 1, 1)
+@lru_cache(maxsize=16)  # made once: on a GPU each making waits for the device
+def _scale_and_offset(mean: tuple[float, ...], std: tuple[float, ...], device: torch.device) -> tuple[Tensor, Tensor]:
+    """What pixels are multiplied by, and what is added: each (channels, 1, 1)."""
+    scale = [1 / (255 * deviation) for deviation in std]
+    offset = [-centre / deviation for centre, deviation in zip(mean, std, strict=True)]
+    return (
+        torch.tensor(scale, dtype=torch.float32, device=device).view(-1, 1, 1),
+        torch.tensor(offset, dtype=torch.float32, device=device).view(-1, 1, 1),
+    )

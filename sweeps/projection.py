@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import urllib.parse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -87,7 +89,7 @@ class Projection:
 
     def outcome(self) -> str:
         """Where the records are, or what is missing and why, in one line."""
-        where = self._uri or "setsweep ui"
+        where = without_password(self._uri) if self._uri else "setsweep ui"
         if self._complete:
             return where
         assert self._recorder is not None
@@ -113,7 +115,24 @@ class Projection:
         """What identifies all that MLflow should have."""
         keys = sorted(f"{key}:{result.status}:{result.finished}" for key, result in self._planner.results.items())
         digest = hashlib.sha256("\n".join([self._study.text, *keys]).encode()).hexdigest()
-        return {"store": self._uri or str(Path.cwd()), "results": digest}
+        return {"store": _store(self._uri), "results": digest}
 
     def _marked(self) -> dict[str, str] | None:
-        return json.loads(self._mark.read_text()) if self._mark.exists() else None
+        database = _store(self._uri).removeprefix("sqlite:///")
+        if not self._mark.exists() or (_store(self._uri) != database and not Path(database).exists()):
+            return None
+        marked: dict[str, str] = json.loads(self._mark.read_text())
+        return marked
+
+
+def without_password(uri: str) -> str:
+    """The URI as it may be shown."""
+    parts = urllib.parse.urlsplit(uri)
+    if parts.password is None:
+        return uri
+    return parts._replace(netloc=parts.netloc.replace(f":{parts.password}@", ":***@")).geturl()
+
+
+def _store(uri: str | None) -> str:
+    """The store in full: where none is given, MLflow's setting or its default, a database in the current folder."""
+    return uri or os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{Path.cwd() / 'mlflow.db'}"

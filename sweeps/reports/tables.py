@@ -100,7 +100,7 @@ def main_metrics(study: Study) -> list[str]:
 
 
 def _shown_metrics(report: Report) -> list[str]:
-    """The main metrics, those that the study compares, and macro averages where these differ from the plain ones."""
+    """What the study compares, the sizes of those sets, and macro averages where these differ from the plain ones."""
     means = {(a.arm, tuple(a.point.items()), a.metric): a.mean for a in _confirmed(report)}
     main = main_metrics(report.study)
     macro = {
@@ -109,7 +109,9 @@ def _shown_metrics(report: Report) -> list[str]:
         if (plain := metric.replace("/macro_", "/")) in main and _differ(mean, means.get((arm, point, plain)))
     }
     known = {metric for _, _, metric in means}
-    return in_order(report.study, ({*main, *macro, *report.study.compare.metrics} & known) or main)
+    compared = set(report.study.compare.metrics)
+    sizes = {metric for metric in main if metric.replace("_set_size", "_accuracy") in compared}
+    return in_order(report.study, ({*(sizes or main), *macro, *compared} & known) or main)
 
 
 def _differ(first: float | None, second: float | None) -> bool:

@@ -1,11 +1,22 @@
-"""Setsweep's side of the sweep benchmarks: the whole path, from the study file to the last result in MLflow."""
+"""Setsweep's side of the sweep benchmarks: the whole path, from the study to the last result in MLflow on SQLite.
+
+    python tests/benchmarks/our_sweep.py {train_small,no_op} RUNS SLOTS FOLDER
+
+prints one line of JSON. The clock starts when Ray is up and the study has been read, as in `setsweep run`, and stops
+when the last result is in MLflow.
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
+import os
 import time
 from pathlib import Path
 
 import psutil
+
+os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
 
 from sweeps import cluster
 from sweeps.execution.ray_executor import RayExecutor
@@ -16,15 +27,15 @@ from sweeps.status import StatusFile
 from sweeps.storage import open_journal, study_folder
 from sweeps.sweep import Sweep
 
-# Three arms at two grid points with four seeds: 24 runs of ten epochs on scikit-learn's digits.
+# Three arms at RUNS / 12 grid points with four seeds: runs of ten epochs on scikit-learn's digits.
 TRAINING = """
 study: efficiency
 data: {name: digits}
-model: {name: small_cnn, width: WIDTH}
+model: {name: small_cnn, width: 46}
 training: {epochs: 10, batch_size: 64, optimizer: {name: sgd, lr: 0.05, momentum: 0.9}}
 k: [2]
 arms: [cross_entropy, avgk, topk_transition]
-grid: {data.label_noise: [0.0, 0.2]}
+grid: {data.label_noise: POINTS}
 confirm: {seeds: 4}
 """
 
@@ -41,31 +52,30 @@ confirm: {seeds: 10}
 """
 
 
-def training_study(width: int) -> str:
-    """24 runs; the width of the network sets how long each takes."""
-    return TRAINING.replace("WIDTH", str(width))
+def study_text(workload: str, runs: int) -> str:
+    """The study file of a workload with that many runs (a multiple of 12 or 40)."""
+    text, a_point, first, step = (TRAINING, 12, 0.0, 0.1) if workload == "train_small" else (NOTHING, 40, 10.0, 1.0)
+    assert runs % a_point == 0, f"runs must be a multiple of {a_point}, got {runs}"
+    return text.replace("POINTS", str([round(first + step * point, 3) for point in range(runs // a_point)]))
 
 
-def empty_study(runs: int) -> str:
-    """`runs` runs (a multiple of 40) that cost nothing but bookkeeping."""
-    return NOTHING.replace("POINTS", str([float(10 + point) for point in range(runs // 40)]))
-
-
-def sweep(study_text: str, folder: Path) -> dict[str, float]:
-    """Run a study on the connected cluster and record it in MLflow on SQLite.
+def sweep(text: str, folder: Path, slots: int) -> dict[str, float]:
+    """Run a study on a Ray cluster of this machine and record it in MLflow on SQLite.
 
     Args:
-        study_text: the study file.
+        text: the study file.
         folder: receives everything.
+        slots: runs at once.
 
     Returns:
         seconds: from here (Ray is up) to the last result recorded; training_seconds: the sum over runs;
         first_seconds: to the first result; slots; runs; driver_mib: the driver's memory at the end.
     """
     path = folder / "study.yaml"
-    path.write_text(study_text)
-    began, wall = time.perf_counter(), time.time()
+    path.write_text(text)
     study = read_study(path)
+    cluster.connect(None, cpus=slots)
+    began, wall = time.perf_counter(), time.time()
     home = study_folder(str(folder / "storage"), study.name)
     with open_journal(study, home) as journal:
         planner = Planner(study, journal.results)
@@ -88,6 +98,17 @@ def sweep(study_text: str, folder: Path) -> dict[str, float]:
     }
 
 
-def connect(slots: int) -> None:
-    """A Ray cluster on this machine, as `setsweep run` starts it."""
-    cluster.connect(None, cpus=slots)
+def main() -> None:
+    """Run one workload."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("workload", choices=("train_small", "no_op"))
+    parser.add_argument("runs", type=int)
+    parser.add_argument("slots", type=int)
+    parser.add_argument("folder", type=Path)
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    print(json.dumps(sweep(study_text(given.workload, given.runs), given.folder.absolute(), given.slots)))
+
+
+if __name__ == "__main__":
+    main()

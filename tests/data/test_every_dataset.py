@@ -24,7 +24,7 @@ def test_inputs_and_labels_have_their_declared_forms(every_dataset: Dataset) -> 
 
 def test_every_class_is_in_every_split_and_no_other(every_dataset: Dataset) -> None:
     for split in splits(every_dataset):
-        assert split.labels.unique().tolist() == list(range(every_dataset.num_classes))
+        assert torch.unique(split.labels).tolist() == list(range(every_dataset.num_classes))
 
 
 def test_classes_have_names_and_groups_have_two_or_more_classes(every_dataset: Dataset) -> None:

@@ -3,7 +3,11 @@ from __future__ import annotations
 import gzip
 import hashlib
 import math
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 import torch
@@ -80,14 +84,26 @@ def test_files_are_found_packed_or_not_in_the_root_or_where_torchvision_puts_the
         assert torch.equal(dataset.train.labels, fashion_mnist.train.labels)
 
 
+@pytest.fixture
+def mirror(packed_folder: Path) -> Iterator[str]:
+    """The address of a web server on this machine that serves the .gz files."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(packed_folder)))
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
 @pytest.mark.usefixtures("no_debian")
 def test_a_download_is_put_where_torchvision_would_put_it(
-    packed_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    packed_folder: Path, mirror: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from torchvision.datasets import FashionMNIST
 
     packed = [packed_folder / f"{name}.gz" for name in MD5]
-    monkeypatch.setattr(FashionMNIST, "mirrors", [f"{packed_folder.as_uri()}/"])  # a real download from this machine
+    monkeypatch.setattr(FashionMNIST, "mirrors", [mirror])
     sums = [(path.name, hashlib.md5(path.read_bytes()).hexdigest()) for path in packed]
     monkeypatch.setattr(FashionMNIST, "resources", sums)
 

@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import json
 import math
+import mmap
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def test_another_seed_gives_another_initialisation_and_another_order_of_the_same
     assert losses[0] != losses[1]
 
 
-def test_each_epoch_visits_each_example_once_in_a_new_order(make_config: Any, digits: Dataset, tmp_path: Path) -> None:
+def test_each_epoch_visits_each_example_once_in_a_new_order(make_config: Any, digits: Dataset) -> None:
     config = make_config(data={"name": "digits"}, training={"epochs": 3, "batch_size": 7})
     visited: list[list[int]] = []
 
@@ -216,24 +217,18 @@ def test_data_in_read_only_memory_is_only_read(
     assert all(np.array_equal(arrays[name], value) for name, value in before.items())
 
 
-def test_memory_that_cannot_be_written_to_at_all_is_enough(make_config: Any, digits: Dataset) -> None:
-    import mmap
-
-    def mapped(array: np.ndarray[Any, Any], folder: Path) -> np.ndarray[Any, Any]:
-        array.tofile(path := folder / str(id(array)))
-        with path.open("rb") as file:
+def test_memory_that_cannot_be_written_to_at_all_is_enough(make_config: Any, digits: Dataset, tmp_path: Path) -> None:
+    def mapped(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        array.tofile(tmp_path / "array")
+        with (tmp_path / "array").open("rb") as file:
             pages = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)  # a write would end the process
+        (tmp_path / "array").unlink()
         return np.frombuffer(pages, dtype=array.dtype).reshape(array.shape)
 
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        arrays = {
-            name: mapped(value, Path(folder)) if isinstance(value, np.ndarray) else value
-            for name, value in to_arrays(digits).items()
-        }
-        config = make_config(data={"name": "digits"}, model={"name": "small_cnn", "width": 4}, training={"epochs": 1})
-        assert train(config, dataset=from_arrays(arrays)).status == "done"
+    arrays = to_arrays(digits)
+    arrays |= {name: mapped(value) for name, value in arrays.items() if isinstance(value, np.ndarray)}
+    config = make_config(data={"name": "digits"}, model={"name": "small_cnn", "width": 4}, training={"epochs": 1})
+    assert train(config, dataset=from_arrays(arrays)).status == "done"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 import random
@@ -316,14 +315,25 @@ def test_a_group_is_whole_with_its_last_seed() -> None:
 
 
 def test_interleaved_arms_keep_16_slots_busy() -> None:
-    """Four searched arms at two points: eight searches of 24 trials side by side, each waiting for its own batches."""
-    arms = {f"avgk{i}": Arm(name=f"avgk{i}", loss="avgk", searched={"loss.alpha": ALPHA}) for i in range(4)}
-    study = _study(
-        arms=arms, search=Search(trials=24, sampler="random", objective="val/avg2_accuracy", seeds=(1000, 1001))
-    )
-    executor = SimulatedExecutor(_outcome, slots=16, seed=0)
-    _drive(Planner(study), executor)
-    assert executor.utilisation > 0.9
+    """Searches wait for their own batches of 8 runs only: 16 of them side by side keep the slots busy, one does not."""
+
+    def utilisation(arms: int, points: int) -> float:
+        study = _study(
+            arms={
+                str(i): Arm(name=str(i), loss="avgk", fixed={"training.epochs": i + 1}, searched={"loss.alpha": ALPHA})
+                for i in range(arms)
+            },
+            grid={"data.label_noise": tuple(i / 10 for i in range(points))},
+            search=Search(trials=24, sampler="random", objective="val/avg2_accuracy", seeds=(1000, 1001)),
+            compare=Compare(),
+        )
+        executor = SimulatedExecutor(_outcome, slots=16, seed=0)
+        _drive(Planner(study), executor)
+        return executor.utilisation
+
+    assert utilisation(arms=4, points=4) > 0.93  # measured: 0.95, durations being exponential
+    assert utilisation(arms=4, points=2) > 0.85  # 0.87: the last runs of all are a larger part
+    assert utilisation(arms=1, points=1) < 0.25
 
 
 @pytest.mark.timeout(60)
@@ -346,10 +356,6 @@ def test_ten_thousand_runs_take_seconds_to_plan() -> None:
     for result in arrived:  # what a recorder asks
         for place in planner.runs_beside(result.key):
             planner.group_of(place)
-    assert len(arrived) == planner.total == 10_000
-    assert time.process_time() - began < 20  # measured: see the assertion's report
-
-
-def test_a_run_keeps_its_place() -> None:
-    run, _ = Planner(_study()).runs()[0]
-    assert dataclasses.replace(run).group == ("cross_entropy", (("data.label_noise", 0.0),), "confirm", None)
+    assert planner.done == planner.total == 10_000
+    assert len(arrived) == 10_000 - 20 * 2  # the two searched arms share their default configuration
+    assert time.process_time() - began < 30  # measured: 4 s, the simulation and 4800 suggestions included
