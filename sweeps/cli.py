@@ -8,22 +8,30 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from sweeps.storage import DEFAULT
+from sweeps.execution.executor import ExecutorError
 
 os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
 
+DEFAULT_STORAGE = "setsweep-results"
 FORMATS = ("terminal", "markdown", "json", "csv", "latex", "html")
 BAD_INPUT = 2
+STOPPED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit codes: 0 done, 1 some runs failed, 2 bad input, 130 stopped by Ctrl-C."""
+    """Exit codes: 0 done, 1 some runs failed or none could be started, 2 bad input, 130 stopped by Ctrl-C."""
     options = _parser().parse_args(arguments)
     try:
         code: int = options.command(options)
     except ValueError as error:  # every error in what the user gave: study files, data, storage, addresses
         print(f"setsweep: {error}", file=sys.stderr)
         return BAD_INPUT
+    except ExecutorError as error:
+        print(f"setsweep: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:  # before or after the training, which has its own way to stop
+        print("setsweep: stopped. The same command goes on from here.", file=sys.stderr)
+        return STOPPED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -78,7 +86,10 @@ def _parser() -> argparse.ArgumentParser:
 def _study(parser: argparse.ArgumentParser, *, overrides: bool = False, optional: bool = False) -> None:
     parser.add_argument("study", nargs="?" if optional else None, help="a study file, or the name of a bundled study")
     parser.add_argument(
-        "--storage", default=DEFAULT, metavar="DIR", help=f"where results are kept (default: ./{DEFAULT})"
+        "--storage",
+        default=DEFAULT_STORAGE,
+        metavar="DIR",
+        help=f"where results are kept (default: ./{DEFAULT_STORAGE})",
     )
     if overrides:
         parser.add_argument(

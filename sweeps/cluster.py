@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from typing import Any
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -16,6 +17,9 @@ from ray.tune.execution import class_cache
 # Tune gives its actors a variable that is meant for PyTorch Lightning. An actor with variables of its own gets a process
 # of its own, started when it is asked for; without, it gets one of the workers that wait, started and warm.
 class_cache.DEFAULT_ENV_VARS.clear()
+
+
+KNOCK_SECONDS = 5.0
 
 
 class ClusterError(ValueError):
@@ -43,12 +47,20 @@ def connect(address: str | None, *, cpus: int | None = None) -> None:
         ray.init(address="local", include_dashboard=False, num_cpus=cpus, **options)
         return
     try:
+        _knock(address)
         ray.init(address=address, **options)
-    except (ConnectionError, ValueError, RuntimeError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         raise ClusterError(
             f"--address must be the address of a running Ray cluster, got {address!r}: {error}. "
             "Leave it out to run on this machine, or start a cluster with 'ray start --head'."
         ) from None
+
+
+def _knock(address: str) -> None:
+    """Whether somebody listens at host:port, where the address is one; Ray itself tries for minutes in silence."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=KNOCK_SECONDS).close()
 
 
 def disconnect() -> None:

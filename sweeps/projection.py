@@ -54,6 +54,11 @@ class Projection:
         if self._recorder is not None and self._begun and kind is not None:
             self._recorder.close(patience=5.0)
 
+    @property
+    def up_to_date(self) -> bool:
+        """Whether all was recorded, tables and figures included, before this sweep began, and nothing has come since."""
+        return self._recorder is None
+
     def started(self, run: PlannedRun) -> None:
         """MLflow hears of a run when it has a result, so that a kill leaves none open."""
 

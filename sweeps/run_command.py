@@ -14,6 +14,7 @@ from types import FrameType
 
 from rich.console import Console
 
+from sweeps.cli import STOPPED
 from sweeps.execution.executor import Executor
 from sweeps.planning.planner import Planner
 from sweeps.planning.study import Study
@@ -28,7 +29,6 @@ from sweeps.status import StatusFile
 from sweeps.storage import open_journal, study_folder
 from sweeps.sweep import Sweep, Watcher
 
-STOPPED = 130
 
 
 def run_study(options: argparse.Namespace) -> int:
@@ -48,7 +48,8 @@ def run_study(options: argparse.Namespace) -> int:
         with Projection(study, planner, folder, tracking_uri=options.tracking_uri) as projection:
             stopped = _sweep(options, study, planner, journal, folder, projection, console)
             report = build_report(study, planner.runs())
-            projection.finish(report, write_report(report, folder / "report"), stopped=stopped)
+            if not (projection.up_to_date and (folder / "report").is_dir()):
+                projection.finish(report, write_report(report, folder / "report"), stopped=stopped)
         print(render(report, "terminal"), flush=True)
         console.print(f"Tables and figures: {folder / 'report'}   MLflow: {projection.outcome()}", highlight=False)
     if stopped:
@@ -74,7 +75,7 @@ def _sweep(
         return False
     began, before = time.monotonic(), sum(result.seconds for result in planner.results.values())
     try:
-        with _sigterm_as_interrupt(), _executor(options, study, left) as executor:
+        with _executor(options, study, left) as executor, _sigterm_as_interrupt():  # Ray takes SIGTERM when it starts
             console.print(
                 f"{study.name}: {left} of {planner.total} runs to train, {executor.slots} at a time", highlight=False
             )

@@ -17,8 +17,9 @@ from rich.table import Table
 from sweeps.planning.planned_run import PlannedRun
 from sweeps.planning.planner import Planner
 from sweeps.planning.study import Study
+from sweeps.planning.study_reader import read_study
 from sweeps.records.journal import Journal
-from sweeps.storage import stored_study
+from sweeps.storage import storage_folder, stored_study
 from trainables.run_config import RunResult
 
 WRITE_SECONDS = 2.0
@@ -63,15 +64,18 @@ def show_status(options: argparse.Namespace) -> int:
         study, folder = stored_study(options.study, options.storage)
         table, failed = _arms(study, folder)
     else:
-        table, failed = _studies(options.storage)
+        table, failed = _studies(storage_folder(options.storage))
+    if table.row_count == 0:
+        print(f"No study has been run in {options.storage} yet. 'setsweep studies' lists what can be run.")
+        return 0
     Console().print(table)
     return 1 if failed else 0
 
 
-def _studies(storage: str) -> tuple[Table, int]:
+def _studies(storage: Path) -> tuple[Table, int]:
     table, failed = _table("study"), 0
-    for path in sorted(Path(storage).glob("*/study.yaml")):
-        study, folder = stored_study(path.parent.name, storage)
+    for path in sorted(storage.glob("*/study.yaml")):
+        study, folder = read_study(path), path.parent
         planner = Planner(study, Journal(folder, read_only=True).results)
         states = Counter[str](result.status for _, result in planner.runs() if result is not None)
         running = len(_running(folder))

@@ -11,28 +11,31 @@ from sweeps.planning.study import Study
 from sweeps.planning.study_reader import read_study
 from sweeps.records.journal import Journal, JournalError
 
-DEFAULT = "setsweep-results"
-
 
 class OtherStudyError(ValueError):
     """The storage holds a study of this name with other contents."""
 
 
-def study_folder(storage: str, name: str) -> Path:
-    """Where a study is kept in a storage (a folder or a file:// URL).
+def storage_folder(storage: str) -> Path:
+    """The folder of a storage (a folder or a file:// URL); it holds a folder a study.
 
     Raises:
         JournalError: a URL of another kind.
     """
     parts = urllib.parse.urlsplit(storage)
     if parts.scheme == "file":
-        return Path(urllib.request.url2pathname(parts.path)) / name
+        return Path(urllib.request.url2pathname(parts.path))
     if len(parts.scheme) > 1:
         raise JournalError(
             f"--storage must be a folder or a file:// URL, got {storage!r}. "
             "Mount an object store as a folder to use it."
         )
-    return Path(storage).expanduser() / name
+    return Path(storage).expanduser()
+
+
+def study_folder(storage: str, name: str) -> Path:
+    """Where a study is kept; see `storage_folder`."""
+    return storage_folder(storage) / name
 
 
 def open_journal(study: Study, folder: Path, *, replace: bool = False) -> Journal:
@@ -63,7 +66,9 @@ def open_journal(study: Study, folder: Path, *, replace: bool = False) -> Journa
             "or run it here as it is now with --replace (results of runs that are the same are used)."
         )
     journal.describe({"name": study.name, "protocol": study.protocol(), "text": study.text})
-    (folder / "study.yaml").write_text(study.text)
+    partial = folder / ".study.yaml"
+    partial.write_text(study.text, encoding="utf-8")
+    partial.replace(folder / "study.yaml")
     return journal
 
 

@@ -30,6 +30,10 @@ class Job:
     attempts: int = 1
 
 
+class ExecutorError(RuntimeError):
+    """No run can be trained at all; the message says why."""
+
+
 class Executor(Protocol):
     """Trains jobs on a number of slots."""
 

@@ -35,6 +35,7 @@ class Mailbox:
         self.max_attempts = max_attempts
         self._waiting: deque[Parcel] = deque()
         self._training: dict[int, tuple[Parcel, float]] = {}
+        self._worker: dict[int, str] = {}
         self._results: list[RunResult] = []
         self._closed = False
         self._changed = threading.Condition()  # its lock is re-entrant: methods call each other under it
@@ -51,14 +52,21 @@ class Mailbox:
             self._results.append(result)
             self._changed.notify_all()
 
-    def take(self, slot: int, result: RunResult | None, timeout: float) -> Parcel | bool:
-        """Bring the slot's last result and get its next job; True to ask again, False when there will be none."""
+    def take(self, slot: int, worker: str, result: RunResult | None, timeout: float) -> Parcel | bool:
+        """Bring the slot's last result and get its next job; True to ask again, False when there will be none.
+
+        `worker` names the slot's process: the call of one that died while it waited is still here when the next one
+        calls, and must not be given a job.
+        """
         with self._changed:
             if result is not None:
                 self._training.pop(slot, None)
                 self.put(result)
             self.lost(slot)
-            self._changed.wait_for(lambda: self._waiting or self._closed, timeout)
+            self._worker[slot] = worker
+            self._changed.wait_for(lambda: self._waiting or self._closed or self._worker.get(slot) != worker, timeout)
+            if self._worker.get(slot) != worker:
+                return False
             if not self._waiting:
                 return not self._closed
             parcel = self._waiting.popleft()
@@ -68,6 +76,8 @@ class Mailbox:
     def lost(self, slot: int) -> None:
         """The slot's worker is gone, and with it what it was training."""
         with self._changed:
+            if self._worker.pop(slot, None) is not None:
+                self._changed.notify_all()
             if slot not in self._training:
                 return
             (job, data), started = self._training.pop(slot)

@@ -10,6 +10,7 @@ import functools
 import tempfile
 import threading
 import time
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +20,7 @@ from ray import cloudpickle, tune
 from data.arrays import from_arrays, to_arrays
 from sweeps import cluster
 from sweeps.execution.datasets import DatasetCache, base_key, load_base_of
-from sweeps.execution.executor import Job
+from sweeps.execution.executor import ExecutorError, Job
 from sweeps.execution.mailbox import Mailbox, MailboxAddress, serve
 from trainables.ray_trainable import Slot
 from trainables.run_config import RunResult, failed
@@ -84,9 +85,9 @@ class RayExecutor:
     def _check_alive(self) -> None:
         """Slots that die again and again with nothing to show for it are a broken installation, not bad luck."""
         if self._tune_error is not None:
-            raise RuntimeError(f"Ray Tune stopped: {self._tune_error}") from self._tune_error
+            raise ExecutorError(f"Ray Tune must go on, got: {self._tune_error}") from self._tune_error
         if self._lost.in_a_row > MOST_LOST * self._slots:
-            raise RuntimeError(
+            raise ExecutorError(
                 f"slots must stay alive, {self._lost.in_a_row} died without a result: {self._lost.error}"
             )
 
@@ -134,7 +135,7 @@ class _SlotWorkload:
     """What a slot does: take a job, train it, bring the result when asking for the next."""
 
     def __init__(self, address: MailboxAddress, slot: int) -> None:
-        self._mailbox, self._slot = address.connect(), slot
+        self._mailbox, self._slot, self._worker = address.connect(), slot, uuid.uuid4().hex
         self._handles: dict[str, bytes] = {}
         self._datasets = DatasetCache(self._load_base)
 
@@ -147,7 +148,7 @@ class _SlotWorkload:
         parcel: Any = True
         result = None
         while parcel:
-            parcel = self._mailbox.take(self._slot, result, POLL_SECONDS)
+            parcel = self._mailbox.take(self._slot, self._worker, result, POLL_SECONDS)
             result = None if parcel is True or parcel is False else self._train(*parcel)
 
     def _train(self, job: Job, data: bytes | None) -> RunResult:

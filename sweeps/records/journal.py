@@ -30,7 +30,7 @@ class Journal:
         read_only: for reports beside a sweep that runs: takes no lock and writes nothing.
 
     Raises:
-        JournalError: the folder can't be written, or another sweep is writing to it.
+        JournalError: the folder can't be written, another sweep is writing to it, or a line in it is damaged.
     """
 
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
@@ -40,7 +40,11 @@ class Journal:
         self._file: int | None = None
         if not read_only:
             self._file = self._open(folder)
-        self._read(truncate=not read_only)
+        try:
+            self._read(truncate=not read_only)
+        except JournalError:
+            self.close()
+            raise
 
     def add(self, run: PlannedRun, result: RunResult) -> None:
         """Write a result; it is on disk when this returns."""
@@ -78,31 +82,59 @@ class Journal:
             ) from None
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        except OSError as error:
             os.close(file)
-            raise JournalError(
-                f"storage must be written by one sweep at a time, got {folder}, which another one is writing."
-            ) from None
+            if isinstance(error, BlockingIOError):
+                rule = f"be written by one sweep at a time, got {folder}, which another one is writing."
+            else:
+                rule = f"be on a file system with locks, got {folder}: {error.strerror}."
+            raise JournalError(f"storage must {rule}") from None
+        _flush_entry(folder)
         return file
 
     def _read(self, *, truncate: bool) -> None:
         if not self.path.exists():
             return
-        text = self.path.read_bytes()
+        try:
+            text = self.path.read_bytes()
+        except OSError as error:
+            raise JournalError(f"{self.path}: must be a file that can be read, got: {error.strerror}.") from None
         whole = text.rfind(b"\n") + 1
         if truncate and whole < len(text):
             os.truncate(self.path, whole)
-        for line in text[:whole].splitlines():
-            record = json.loads(line)
-            kind = record.pop("record")
-            if kind == "result":
-                result = RunResult.from_dict(record["result"])
-                self.results[result.key] = result
-            elif kind == "study":
-                self.study = record
+        for number, line in enumerate(text[:whole].split(b"\n")[:-1], 1):
+            try:
+                self._take(json.loads(line))
+            except (ValueError, KeyError, TypeError, AttributeError):
+                raise JournalError(
+                    f"{self.path}:{number}: must be a record of a sweep, got {line[:60]!r}. The file is damaged; without "
+                    "this line the rest can be used, and the run that it was of is trained again."
+                ) from None
+
+    def _take(self, record: dict[str, Any]) -> None:
+        kind = record.pop("record")
+        if kind == "result":
+            result = RunResult.from_dict(record["result"])
+            self.results[result.key] = result
+        elif kind == "study":
+            self.study = record
 
     def _append(self, record: Mapping[str, Any]) -> None:
         assert self._file is not None, "a journal opened for reading is not written"
         line = json.dumps(record, separators=(",", ":"), default=str) + "\n"
-        os.write(self._file, line.encode())
-        os.fsync(self._file)
+        rest = line.encode()
+        try:
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+            os.fsync(self._file)
+        except OSError as error:
+            raise JournalError(f"{self.path}: must be written to go on, got: {error.strerror}.") from None
+
+
+def _flush_entry(folder: Path) -> None:
+    """A new file is safe from a power cut when its entry in the folder is, too."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -13,11 +13,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -55,6 +56,10 @@ def load_digits() -> Any:
 
     bunch = datasets.load_digits()
     return (bunch.images[:, None] / 16).astype("float32"), bunch.target
+
+
+def load_nothing() -> None:
+    """No data."""
 
 
 def train_small(config: Config, data: Any, report: Report) -> Outcome:
@@ -120,7 +125,7 @@ def outcome(history: list[dict[str, float]]) -> Outcome:
     return {"metrics": history[-1], "curves": {name: [at[name] for at in history] for name in history[-1]}}
 
 
-WORKLOADS = {"train_small": Workload(load_digits, train_small), "no_op": Workload(lambda: None, no_op)}
+WORKLOADS = {"train_small": Workload(load_digits, train_small), "no_op": Workload(load_nothing, no_op)}
 
 
 def tutorial(workload: Workload, runs: int, slots: int, folder: Path) -> dict[str, float]:
@@ -148,6 +153,7 @@ def tutorial(workload: Workload, runs: int, slots: int, folder: Path) -> dict[st
         )
         results = tuner.fit()
         seconds = time.perf_counter() - began
+    check_recorded(folder, runs)
     return summary(seconds, [results[index].metrics for index in range(len(results))], runs, slots)
 
 
@@ -174,12 +180,11 @@ def hand_tuned(workload: Workload, runs: int, slots: int, folder: Path) -> dict[
 
     class Record(tune.Callback):
         def on_trial_complete(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
-            writes.append(writer.submit(record.write, trial.config, trial.last_result["curves"]))
+            record.submit(trial.config, trial.last_result["curves"])
 
-    with ray_cluster(slots), ThreadPoolExecutor(1) as writer:
+    with ray_cluster(slots):
         began = time.perf_counter()
-        record = BatchRecord(folder)
-        writes = [writer.submit(record.open)]
+        record = BatchRecord(store(folder))
         tuner = tune.Tuner(
             tune.with_parameters(Run, data=workload.load()),
             param_space={"lr": tune.loguniform(0.01, 0.1), "seed": tune.randint(0, 1000)},
@@ -187,21 +192,40 @@ def hand_tuned(workload: Workload, runs: int, slots: int, folder: Path) -> dict[
                 search_alg=OptunaSearch(), metric="accuracy", mode="max", num_samples=runs, reuse_actors=True
             ),
             run_config=tune.RunConfig(
-                name="hand_tuned", storage_path=str(folder / "tune"), callbacks=[Record()], verbose=0
+                name="hand_tuned",
+                storage_path=str(folder / "tune"),
+                callbacks=[Record()],
+                checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
+                verbose=0,
             ),
         )
         results = tuner.fit()
-        for write in writes:
-            write.result()
+        record.finish()
         seconds = time.perf_counter() - began
+    check_recorded(folder, runs)
     return summary(seconds, [results[index].metrics for index in range(len(results))], runs, slots)
 
 
 class BatchRecord:
-    """One MLflow run for each trial, written in one batch when the trial is over."""
+    """One MLflow run for each trial, written in one batch by a thread when the trial is over."""
 
-    def __init__(self, folder: Path) -> None:
-        self.uri = store(folder)
+    def __init__(self, uri: str) -> None:
+        self.uri = uri
+        self.writer = ThreadPoolExecutor(1)
+        self.writes = [self.writer.submit(self.open)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"uri": self.uri}  # Tune pickles callbacks, and threads cannot be
+
+    def submit(self, config: Config, curves: Mapping[str, list[float]]) -> None:
+        """Have a finished trial recorded."""
+        self.writes.append(self.writer.submit(self.write, config, curves))
+
+    def finish(self) -> None:
+        """Wait until all is recorded. Raises what went wrong."""
+        for write in self.writes:
+            write.result()
+        self.writer.shutdown()
 
     def open(self) -> None:
         """Make the store and the experiment."""
@@ -268,6 +292,16 @@ def ray_cluster(slots: int) -> Iterator[None]:
 def store(folder: Path) -> str:
     """The address of the MLflow store in a folder."""
     return f"sqlite:///{folder / 'mlflow.db'}"
+
+
+def check_recorded(folder: Path, runs: int) -> None:
+    """Refuse a measurement whose results are not all in MLflow: Tune ends well even where every trial fails."""
+    with closing(sqlite3.connect(folder / "mlflow.db")) as database:
+        (finished,) = database.execute("SELECT count(*) FROM runs WHERE status = 'FINISHED'").fetchone()
+        places = ", ".join("?" * len(METRICS))
+        (values,) = database.execute(f"SELECT count(*) FROM metrics WHERE key IN ({places})", METRICS).fetchone()
+    expected = (runs, runs * EPOCHS * len(METRICS))
+    assert (finished, values) == expected, f"finished runs and metrics must be {expected}, got {(finished, values)}"
 
 
 def summary(seconds: float, metrics: list[Any], runs: int, slots: int) -> dict[str, float]:

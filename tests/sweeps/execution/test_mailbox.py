@@ -1,0 +1,110 @@
+"""The mailbox: every job is trained, whatever becomes of the slots that take it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sweeps.execution.executor import Job
+from sweeps.execution.mailbox import Mailbox, serve
+from trainables.run_config import RunConfig, RunResult, Training
+
+
+def _parcel(seed: int = 0) -> tuple[Job, None]:
+    config = RunConfig(
+        data={"name": "digits"},
+        model={"name": "linear"},
+        loss={"name": "cross_entropy"},
+        training=Training(),
+        k=(1,),
+        seed=seed,
+    )
+    return Job(config=config, checkpoint=Path("checkpoint.pt")), None
+
+
+def _done(parcel: Any) -> RunResult:
+    return RunResult(key=parcel[0].config.key, status="done")
+
+
+def test_a_slot_gets_jobs_in_order_and_brings_results() -> None:
+    mailbox = Mailbox()
+    for seed in (0, 1):
+        mailbox.post(_parcel(seed))
+    first = mailbox.take(0, "a", None, 0)
+    assert first == _parcel(0)
+    assert mailbox.take(0, "a", _done(first), 0) == _parcel(1)
+    assert mailbox.collect(0) == [_done(first)]
+    assert mailbox.collect(0) == []
+
+
+def test_an_idle_slot_is_told_to_ask_again_and_to_go_home_when_the_mailbox_is_closed() -> None:
+    mailbox = Mailbox()
+    assert mailbox.take(0, "a", None, 0) is True
+    mailbox.close()
+    assert mailbox.take(0, "a", None, 10) is False
+
+
+def test_a_lost_job_goes_to_the_next_slot_before_all_others() -> None:
+    mailbox = Mailbox()
+    for seed in (0, 1):
+        mailbox.post(_parcel(seed))
+    mailbox.take(0, "a", None, 0)
+    mailbox.lost(0)
+    job, _ = mailbox.take(1, "b", None, 0)  # type: ignore[misc]
+    assert (job.config.seed, job.attempts, job.checkpoint) == (0, 2, Path("checkpoint.pt"))
+
+
+def test_a_slot_that_asks_without_a_result_has_lost_its_job() -> None:
+    mailbox = Mailbox()
+    mailbox.post(_parcel())
+    mailbox.take(0, "a", None, 0)
+    job, _ = mailbox.take(0, "b", None, 0)  # type: ignore[misc]
+    assert job.attempts == 2
+
+
+def test_a_job_that_is_lost_every_time_fails_with_its_reason() -> None:
+    mailbox = Mailbox(max_attempts=3)
+    mailbox.post(_parcel())
+    for attempt in range(3):
+        assert mailbox.take(0, f"worker {attempt}", None, 0) is not True
+        mailbox.lost(0)
+    [result] = mailbox.collect(0)
+    assert (result.status, result.attempts, result.reason) == ("failed", 3, "the worker died in each of 3 attempts")
+    assert mailbox.take(0, "after", None, 0) is True
+
+
+def test_a_worker_that_died_while_it_waited_is_given_nothing() -> None:
+    """Its call is still in the driver when the slot's next worker calls; a job handed to it would be lost."""
+    mailbox = Mailbox()
+    got: dict[str, Any] = {}
+
+    def call(worker: str) -> threading.Thread:
+        thread = threading.Thread(target=lambda: got.update({worker: mailbox.take(0, worker, None, 5)}))
+        thread.start()
+        return thread
+
+    old = call("old")
+    while not mailbox._worker:
+        time.sleep(0.01)
+    new = call("new")
+    old.join(timeout=2)
+    assert got == {"old": False}
+    mailbox.post(_parcel())
+    new.join(timeout=2)
+    assert got["new"] == _parcel()
+
+
+def test_a_mailbox_is_reached_over_the_network_with_its_key_alone() -> None:
+    mailbox = Mailbox()
+    mailbox.post(_parcel())
+    address = serve(mailbox, "127.0.0.1")
+    assert address.connect().take(0, "a", None, 1.0) == _parcel()
+    address.key = b"guessed"
+    from multiprocessing import AuthenticationError
+
+    with pytest.raises(AuthenticationError):
+        address.connect()
