@@ -27,7 +27,7 @@ from trainables.run_config import RunResult, failed
 from trainables.warm_up import warm_up
 
 POLL_SECONDS = 10.0
-MOST_LOST = 8  # deaths of a slot without a result of any slot in between
+MOST_LOST = 4  # deaths of a slot without a result of any slot in between; more than a deadly job causes
 
 
 class RayExecutor:

@@ -1,9 +1,20 @@
-"""A small study with its results, as the planner and the executor would give them to the records."""
+"""A small study with its results, as the planner and the executor would give them to the records; MLflow on SQLite in a
+folder of its own, and what is in it; the command line, as a user sees it."""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
 import random
+import shutil
+import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +23,24 @@ from sweeps.planning.study import Arm, Compare, Study
 from trainables.run_config import RunConfig, RunResult, Training
 
 Pair = tuple[PlannedRun, RunResult]
+Snapshot = dict[tuple[str, str], dict[str, Any]]
+
+CREATE = "import sys, mlflow; mlflow.MlflowClient(sys.argv[1]).search_experiments()"
+
+SMALL = """\
+study: small
+data: {name: digits}
+model: {name: mlp, hidden: 16}
+training: {epochs: 2, batch_size: 256}
+k: [1, 2]
+arms:
+  cross_entropy: {}
+  avgk: {alpha: {log_uniform: [0.1, 10]}}
+search: {trials: 3, seeds: 1}
+confirm: {seeds: 2}
+compare: {baseline: cross_entropy}
+"""
+SMALL_RUNS = 3 + 2 * 2  # the trials of avgk, and both arms confirmed with both seeds
 
 
 @pytest.fixture
@@ -76,3 +105,107 @@ def _pair(arm: str, noise: float, seed: int, *, status: str = "done", epochs: in
         host="here",
     )
     return planned, result
+
+
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database as MLflow creates it, which takes seconds: once for all tests."""
+    path = tmp_path_factory.mktemp("mlflow") / "mlflow.db"
+    subprocess.run([sys.executable, "-c", CREATE, f"sqlite:///{path}"], check=True, capture_output=True)
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path, empty_database: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder of the test, with MLflow's default database in it."""
+    shutil.copy(empty_database, tmp_path / "mlflow.db")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def snapshot() -> Callable[[Path], Snapshot]:
+    """Calls read all that a database holds, with MLflow's random ids replaced by level and run key."""
+    return _snapshot
+
+
+def _snapshot(folder: Path) -> Snapshot:
+    database = sqlite3.connect(folder / "mlflow.db")
+    tags: dict[str, dict[str, str]] = {}
+    for run, key, value in database.execute("select run_uuid, key, value from tags"):
+        tags.setdefault(run, {})[key] = value
+    place = {run: (of_run["level"], of_run["run_key"]) for run, of_run in tags.items()}
+    assert len(set(place.values())) == len(place), "a run is in MLflow twice"
+    found: Snapshot = {
+        place[run]: {
+            "name": name,
+            "status": status,
+            "times": (start, end) if place[run][0] == "run" else None,
+            "parent": place.get(tags[run].get("mlflow.parentRunId", "")),
+            "tags": {name: value for name, value in tags[run].items() if name != "mlflow.parentRunId"},
+            "params": dict(database.execute("select key, value from params where run_uuid = ?", [run])),
+            "rows": sorted(
+                database.execute("select key, step, timestamp, value, is_nan from metrics where run_uuid = ?", [run])
+            ),
+            "latest": dict(database.execute("select key, value from latest_metrics where run_uuid = ?", [run])),
+        }
+        for run, name, status, start, end in database.execute(
+            "select run_uuid, name, status, start_time, end_time from runs"
+        )
+    }
+    database.close()
+    return found
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command said, and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def small(folder: Path) -> Path:
+    """The file of a study of seven runs which trains in a second, in the current folder."""
+    path = folder / "small.yaml"
+    path.write_text(SMALL)
+    return path
+
+
+@pytest.fixture
+def setsweep(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Said]:
+    """Calls run a command of the command line in this process, in a wide terminal."""
+    from sweeps.cli import main
+
+    monkeypatch.setenv("COLUMNS", "300")
+
+    def call(*arguments: object) -> Said:
+        with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+            try:
+                code = main([str(argument) for argument in arguments])
+            except SystemExit as exit_:  # argparse's own
+                code = int(exit_.code or 0)
+        return Said(code, out.getvalue(), err.getvalue())
+
+    return call
+
+
+@pytest.fixture
+def spawn(folder: Path) -> Callable[..., subprocess.Popen[str]]:
+    """Calls start a command in a process of its own, in the current folder and in a session of its own."""
+
+    def start(*arguments: object) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "sweeps", *map(str, arguments)],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "300"},
+            start_new_session=True,
+        )
+
+    return start

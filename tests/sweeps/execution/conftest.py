@@ -25,7 +25,7 @@ def cluster() -> Iterator[None]:
     cluster.disconnect()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def make_job() -> Callable[..., Job]:
     """Calls give a job on digits; keyword arguments are the job's own, or replace sections of its configuration."""
 
@@ -44,7 +44,7 @@ def make_job() -> Callable[..., Job]:
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def train() -> Callable[..., dict[str, RunResult]]:
     """Calls train jobs on an executor, close it, and give the results by run key; `meanwhile` is called now and then."""
 

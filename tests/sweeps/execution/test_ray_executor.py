@@ -20,9 +20,9 @@ from sweeps.execution.mailbox import MailboxAddress
 from sweeps.execution.ray_executor import RayExecutor
 from trainables.run_config import RunResult
 
-pytestmark = pytest.mark.usefixtures("cluster")
+pytestmark = [pytest.mark.usefixtures("cluster"), pytest.mark.timeout(200)]
 
-LONG = {"epochs": 400, "batch_size": 64, "evaluate_every": 400}
+LONG = {"epochs": 250, "batch_size": 64, "evaluate_every": 250}
 
 
 class Bomb:
@@ -47,25 +47,27 @@ class KillsOneSlot:
             os.kill(self.killed, signal.SIGKILL)
 
 
-def test_results_are_equal_to_the_bit_to_those_in_process(make_job: Any, train: Any, same: Any) -> None:
+@pytest.fixture(scope="module")
+def trained(make_job: Any, train: Any) -> tuple[RayExecutor, list[Job], dict[str, RunResult]]:
+    """Jobs on two data sets, one of which is shared, with their results."""
     jobs = [make_job(seed) for seed in range(3)]
     jobs += [make_job(0, data={"name": "circle"}, model={"name": "linear"}, loss={"name": "avgk"})]
-    on_ray = train(RayExecutor(), *jobs)
+    executor = RayExecutor()
+    return executor, jobs, train(executor, *jobs)
+
+
+def test_results_are_equal_to_the_bit_to_those_in_process(trained: Any, train: Any, same: Any) -> None:
+    _, jobs, on_ray = trained
     in_process = train(LocalExecutor(), *jobs)
     for job in jobs:
-        assert same(on_ray[job.config.key]) == same(in_process[job.config.key])
         assert on_ray[job.config.key].status == "done"
+        assert same(on_ray[job.config.key]) == same(in_process[job.config.key])
 
 
-def test_shared_data_are_put_into_the_object_store_once_and_mapped_by_workers(make_job: Any) -> None:
-    executor = RayExecutor(most=1)
-    try:
-        handles = {executor._shared_data(make_job(seed)) for seed in range(3)}
-        assert len(handles) == len(executor._data) == 1
-        [(reference, _)] = executor._data.values()
-        assert ray.get(_mapped.remote([reference]))
-    finally:
-        executor.close()
+def test_shared_data_are_in_the_object_store_once_and_mapped_by_workers(trained: Any) -> None:
+    executor, _, _ = trained
+    [(reference, _)] = executor._data.values()
+    assert ray.get(_mapped.remote([reference]))
 
 
 def test_a_run_whose_worker_is_killed_is_trained_again_with_the_same_result(
@@ -99,6 +101,7 @@ def test_data_that_cannot_be_read_fail_the_run_with_their_reason(make_job: Any, 
     assert "DataError" in str(result.reason)
 
 
+@pytest.mark.slow
 def test_slots_that_cannot_start_end_the_sweep_with_the_reason(
     make_job: Any, train: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

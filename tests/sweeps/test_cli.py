@@ -1,0 +1,318 @@
+"""The command line as a user sees it: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Command = Callable[..., Any]
+
+JOURNAL = "setsweep-results/small/journal.jsonl"
+PATIENCE = 120
+
+
+def test_a_run_prints_the_table_and_where_everything_is(setsweep: Command, small: Path) -> None:
+    said = setsweep("run", small, "--in-process")
+    assert said.code == 0
+    assert "Complete. 7 runs: 7 done." in said.out
+    assert "cross_entropy" in said.out
+    assert "Differences to cross_entropy" in said.out
+    assert "small: 7 of 7 runs to train, 1 at a time" in said.err
+    assert "Tables and figures: setsweep-results/small/report   MLflow: setsweep ui" in said.err
+    assert (small.parent / "setsweep-results/small/report/report.html").exists()
+    assert len(list(small.parent.glob("setsweep-results/small/models/*/model.pt"))) == 2
+    assert not list(small.parent.glob("setsweep-results/small/checkpoints/*"))
+
+
+def test_a_finished_study_is_not_trained_again_and_prints_the_same_table(
+    setsweep: Command, small: Path
+) -> None:
+    first = setsweep("run", small, "--in-process")
+    before = _contents(small.parent)
+    again = setsweep("run", small)  # without --in-process: no cluster is needed
+    assert (again.code, again.out) == (0, first.out)
+    assert "All 7 runs of small are done." in again.err
+    assert _contents(small.parent) == before
+
+
+def test_a_finished_study_needs_neither_ray_nor_mlflow(setsweep: Command, small: Path) -> None:
+    setsweep("run", small, "--in-process")
+    code = f"""
+import sys
+from sweeps.cli import main
+assert main(["run", {str(small)!r}]) == 0
+print([name for name in ("ray", "mlflow") if name in sys.modules])
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
+    assert ended.stdout.splitlines()[-1] == "[]"
+
+
+def test_an_added_arm_is_all_that_is_trained(setsweep: Command, small: Path) -> None:
+    setsweep("run", small, "--in-process")
+    before = _lines()
+    said = setsweep("run", small, "--in-process", "--set", "arms.focal={}")
+    assert said.code == 0
+    assert "small: 2 of 9 runs to train" in said.err
+    new = [json.loads(line) for line in _lines()[len(before) :]]
+    assert [record["arm"] for record in new if record["record"] == "result"] == ["focal", "focal"]
+
+
+def test_another_study_of_the_same_name_is_refused_with_what_differs_and_taken_with_replace(
+    setsweep: Command, small: Path
+) -> None:
+    setsweep("run", small, "--in-process")
+    changed = (small, "--in-process", "--set", "training.epochs=3")
+    refused = setsweep("run", *changed)
+    assert refused.code == 2
+    assert "  training.epochs: 2 before, 3 now\n" in refused.err
+    for choice in ("another name", "--storage", "--replace"):
+        assert choice in refused.err
+    taken = setsweep("run", *changed, "--replace")
+    assert taken.code == 0
+    assert "small: 7 of 7 runs to train" in taken.err
+    assert "Complete. 7 runs: 7 done." in taken.out
+    back = setsweep("run", small, "--in-process", "--replace")
+    assert "All 7 runs of small are done." in back.err
+
+
+def test_a_diverging_arm_is_counted_and_its_reason_shown(setsweep: Command, small: Path) -> None:
+    said = setsweep("run", small, "--in-process", "--set", "training.optimizer.lr=1e30")
+    assert said.code == 1
+    assert "Complete. 7 runs: 0 done, 7 failed." in said.out
+    assert "0 of 2" in said.out
+    assert "must be finite, got nan" in said.out
+    assert "diverged: cross_entropy seed 0: " in said.err
+    assert "0 at" not in said.err
+    assert setsweep("report", "small").code == 1
+    assert "All 7 runs of small are done." in setsweep("run", small, "--set", "training.optimizer.lr=1e30").err
+
+
+def test_failed_runs_are_trained_again_on_demand(setsweep: Command, small: Path) -> None:
+    """Images for a network of images on points: every run fails, and fails again."""
+    wrong = (small, "--in-process", "--set", "model={name: small_cnn}", "--set", "data={name: circle}")
+    assert setsweep("run", *wrong).code == 1
+    before = len(_lines())
+    assert setsweep("run", *wrong).code == 1
+    assert len(_lines()) == before
+    assert setsweep("run", *wrong, "--retry-failed").code == 1
+    assert len(_lines()) == before + 7
+
+
+def test_reports_are_printed_in_every_format(setsweep: Command, small: Path) -> None:
+    table = setsweep("run", small, "--in-process").out
+    formats = {form: setsweep("report", "small", "--format", form) for form in ("json", "csv", "markdown", "latex")}
+    assert {said.code for said in formats.values()} == {0}
+    assert setsweep("report", "small").out == table
+    report = json.loads(formats["json"].out)
+    [accuracy] = [
+        entry
+        for entry in report["aggregates"]
+        if (entry["arm"], entry["stage"], entry["metric"]) == ("cross_entropy", "confirm", "test/top1_accuracy")
+    ]
+    assert accuracy["n"] == 2
+    assert accuracy["mean"] == pytest.approx(sum(accuracy["values"].values()) / 2)
+    assert [entry["arm"] for entry in report["comparisons"]] == ["avgk"] * len(report["comparisons"])
+    rows = list(csv.DictReader(io.StringIO(formats["csv"].out)))
+    assert {row["arm"] for row in rows} == {"cross_entropy", "avgk"}
+    assert "| cross_entropy |" in formats["markdown"].out
+    assert r"\begin{tabular}" in formats["latex"].out
+    assert setsweep("report", "small", "--format", "html").out.startswith("<!doctype html>")
+
+
+def test_a_report_is_written_into_a_folder(setsweep: Command, small: Path, tmp_path: Path) -> None:
+    setsweep("run", small, "--in-process")
+    said = setsweep("report", small, "--out", tmp_path / "out")
+    assert said.code == 0
+    written = {Path(line) for line in said.out.splitlines()}
+    assert {path.suffix for path in written} == {".md", ".json", ".csv", ".tex", ".html", ".png"}
+    assert all(path.exists() for path in written)
+    kept = small.parent / "setsweep-results/small/report/report.json"
+    assert (tmp_path / "out/report.json").read_bytes() == kept.read_bytes()
+
+
+def test_a_study_that_was_never_run_has_a_report_without_numbers(setsweep: Command, small: Path) -> None:
+    said = setsweep("report", small)
+    assert said.code == 0
+    assert "Incomplete. 5 runs: 0 done, 5 waiting." in said.out
+    assert not Path("setsweep-results").exists()
+
+
+def test_the_status_of_an_empty_storage_is_a_line(setsweep: Command) -> None:
+    said = setsweep("status")
+    assert said.code == 0
+    assert said.out == "No study has been run in setsweep-results yet. 'setsweep studies' lists what can be run.\n"
+
+
+def test_the_status_counts_runs_by_study_and_by_arm(setsweep: Command, small: Path) -> None:
+    setsweep("run", small, "--in-process")
+    setsweep("run", small, "--in-process", "--set", "study=bad", "--set", "training.optimizer.lr=1e30")
+    said = setsweep("status")
+    assert said.code == 1
+    heading, bad, good = (line.split() for line in said.out.splitlines())
+    assert heading == ["study", "done", "running", "diverged", "failed", "waiting"]
+    assert (good, bad) == (["small", "7", "0", "0", "0", "0"], ["bad", "0", "0", "7", "0", "0"])
+    arms = setsweep("status", "small")
+    assert arms.code == 0
+    assert [line.split()[:2] for line in arms.out.splitlines()[1:]] == [["cross_entropy", "2"], ["avgk", "5"]]
+    by_url = setsweep("status", "--storage", Path("setsweep-results").absolute().as_uri())
+    assert by_url.out == said.out
+
+
+@pytest.mark.parametrize(
+    ("listing", "expected"),
+    [
+        ("studies", ("demo", "digits-search", "cifar100-small")),
+        ("losses", ("cross_entropy", "noised_topk_hinge", "epsilon = 0.2", "log_uniform")),
+        ("datasets", ("circle", "digits", "fashion_mnist", "cifar100", "label_noise")),
+    ],
+)
+def test_listings_name_what_there_is(setsweep: Command, listing: str, expected: tuple[str, ...]) -> None:
+    said = setsweep(listing)
+    assert said.code == 0
+    assert all(word in said.out for word in expected)
+
+
+def test_a_plan_says_what_would_run_and_records_nothing(setsweep: Command, small: Path) -> None:
+    said = setsweep("plan", small, "--slots", 2)
+    assert said.code == 0
+    assert "small: 7 runs" in said.out
+    assert "3 trials x 1 seeds" in said.out
+    assert "on 2 slots of 1 CPU and 0 GPU" in said.out
+    assert not Path("setsweep-results").exists()
+
+
+BAD = [
+    (["nosuch.yaml"], "nosuch.yaml: must be a study file or the name of a bundled study"),
+    (["demmo"], "Did you mean 'demo'?"),
+    (["."], ".: must be a file that can be read, got: Is a directory."),
+    (["small.yaml", "--set", "arms.avg_k={}"], "arms.avg_k: unknown loss 'avg_k'. Did you mean 'avgk'?"),
+    (["small.yaml", "--set", "epochs=3"], "epochs: unknown field 'epochs'"),
+    (["small.yaml", "--set", "training.epochs"], "--set training.epochs: must be FIELD=VALUE"),
+    (["small.yaml", "--set", "search.objective=val/avg7_accuracy"], "Did you mean 'val/avg2_accuracy'?"),
+    (["small.yaml", "--set", "k=[1, 10]"], "k: must be between 1 and num_classes - 1 = 9, got 10."),
+    (["small.yaml", "--set", "arms.avgk.alpha=1"], "small.yaml:9: search: has no candidates"),
+    (["small.yaml", "--set", "search.seeds=[0, 9]"], "confirm.seeds: must be fresh, none of those of the search"),
+    (["list.yaml"], "list.yaml:1: must be a mapping of fields"),
+    (["code.yaml"], "code.yaml:2: data: tags that run code are not read"),
+    (["small.yaml", "--storage", "file/below"], "storage must be a folder that can be written, got file/below/small"),
+    (["small.yaml", "--storage", "s3://bucket"], "--storage must be a folder or a file:// URL, got 's3://bucket'."),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD)
+def test_bad_input_is_told_in_a_line_and_ends_with_2(
+    setsweep: Command, small: Path, arguments: list[str], message: str
+) -> None:
+    Path("list.yaml").write_text("- a\n")
+    Path("code.yaml").write_text('study: x\ndata: !!python/object/apply:os.system ["touch ran"]\n')
+    Path("file").write_text("")
+    said = setsweep("run", *arguments)
+    assert (said.code, said.out) == (2, "")
+    assert message in said.err
+    assert "Traceback" not in said.err
+    assert not Path("ran").exists()
+    assert not Path("setsweep-results").exists()
+
+
+@pytest.mark.parametrize("arguments", [[], ["run"], ["report", "small", "--format", "pdf"], ["fly"]])
+def test_a_command_that_is_none_ends_with_2_and_the_usage(setsweep: Command, arguments: list[str]) -> None:
+    said = setsweep(*arguments)
+    assert said.code == 2
+    assert "usage: setsweep" in said.err
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])
+def test_an_address_without_a_cluster_is_told_at_once(setsweep: Command, small: Path, address: str) -> None:
+    began = time.monotonic()
+    said = setsweep("run", small, "--address", address)
+    assert said.code == 2
+    assert f"--address must be the address of a running Ray cluster, got '{address}'" in said.err
+    assert time.monotonic() - began < 30
+
+
+def test_data_that_are_not_there_are_told_by_plan(setsweep: Command, small: Path, tmp_path: Path) -> None:
+    """A run with such data fails with that reason; a plan is for finding out before."""
+    data = f"data={{name: cifar100, root: {tmp_path / 'empty'}}}"
+    said = setsweep("plan", small, "--set", data, "--set", "model={name: small_cnn}")
+    assert said.code == 2
+    assert str(tmp_path / "empty") in said.err
+    assert "Traceback" not in said.err
+
+
+def test_a_second_sweep_of_the_same_study_is_refused(setsweep: Command, small: Path) -> None:
+    from sweeps.records.journal import Journal
+
+    with Journal(small.parent / "setsweep-results/small"):
+        said = setsweep("run", small, "--in-process")
+    assert said.code == 2
+    assert "must be written by one sweep at a time" in said.err
+
+
+def test_a_closed_pipe_is_no_error(small: Path) -> None:
+    command = f"{sys.executable} -m sweeps losses | head -n 1; exit ${{PIPESTATUS[0]}}"
+    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=PATIENCE)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_study_says_how_to_go_on_and_does(
+    setsweep: Command, spawn: Command, small: Path, stop: signal.Signals
+) -> None:
+    small.write_text(small.read_text().replace("epochs: 2", "epochs: 150, evaluate_every: 150"))
+    process = spawn("run", small, "--in-process")
+    _until(lambda: len(_results()) >= 2, process)
+
+    running = setsweep("status")
+    assert running.out.splitlines()[1].split()[2] != "0", "one is being trained"
+    assert "Incomplete." in setsweep("report", "small").out, "a report can be had beside the sweep"
+
+    os.kill(process.pid, stop)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert "runs are done and kept. The same command goes on from here." in err
+    assert "Incomplete." in out
+    done = len(_results())
+    assert 2 <= done < 7
+
+    assert setsweep("status").out.splitlines()[1].split()[2] == "0", "nothing is being trained any more"
+    assert "Incomplete." in setsweep("report", "small").out
+    said = setsweep("run", small, "--in-process")
+    assert said.code == 0
+    assert f"small: {7 - done} of 7 runs to train" in said.err
+    assert "Complete. 7 runs: 7 done." in said.out
+
+
+def _lines() -> list[str]:
+    path = Path(JOURNAL)
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def _results() -> list[str]:
+    return [line for line in _lines() if line.startswith('{"record":"result"')]
+
+
+def _contents(folder: Path) -> dict[str, tuple[int, float]]:
+    """Size and time of every file below a folder."""
+    return {
+        str(path): (path.stat().st_size, path.stat().st_mtime) for path in folder.rglob("*") if path.is_file()
+    }
+
+
+def _until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
