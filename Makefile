@@ -50,8 +50,8 @@ coverage: $(VENV)/tested
 	$(BIN)/pytest --cov --cov-report=term-missing:skip-covered
 
 benchmarks: $(VENV)/tested
-	$(BIN)/python tests/benchmarks/sweeps.py efficiency
-	$(BIN)/python tests/benchmarks/sweeps.py bookkeeping
+	$(BIN)/python tests/benchmarks/sweep/compare.py efficiency
+	$(BIN)/python tests/benchmarks/sweep/compare.py bookkeeping
 
 clean:
 	rm -rf $(VENV) build *.egg-info

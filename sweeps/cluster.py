@@ -14,8 +14,8 @@ os.environ.setdefault("TUNE_DISABLE_AUTO_CALLBACK_LOGGERS", "1")
 import ray  # reads the settings above when it is imported
 from ray.tune.execution import class_cache
 
-# Tune gives its actors a variable that is meant for PyTorch Lightning. An actor with variables of its own gets a process
-# of its own, started when it is asked for; without, it gets one of the workers that wait, started and warm.
+# Tune gives its actors a variable that is meant for PyTorch Lightning. An actor with variables of its own gets a
+# process of its own, started when it is asked for; without, it gets one of the workers that wait, started and warm.
 class_cache.DEFAULT_ENV_VARS.clear()
 
 

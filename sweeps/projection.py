@@ -56,7 +56,7 @@ class Projection:
 
     @property
     def up_to_date(self) -> bool:
-        """Whether all was recorded, tables and figures included, before this sweep began, and nothing has come since."""
+        """Whether all was recorded before this sweep began, tables and figures included."""
         return self._recorder is None
 
     def started(self, run: PlannedRun) -> None:

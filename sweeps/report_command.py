@@ -19,7 +19,7 @@ def report_study(options: argparse.Namespace) -> int:
         for path in write_report(report, options.out):
             print(path)
     else:
-        print(render(report, options.format))
+        print(render(report, options.format).rstrip("\n"))
     return 1 if report.counts.failed else 0
 
 

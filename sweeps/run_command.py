@@ -30,7 +30,6 @@ from sweeps.storage import open_journal, study_folder
 from sweeps.sweep import Sweep, Watcher
 
 
-
 def run_study(options: argparse.Namespace) -> int:
     """Run what is missing of the study; see `sweeps.cli` for the options and exit codes."""
     study = read_study(options.study, options.overrides)
@@ -50,7 +49,7 @@ def run_study(options: argparse.Namespace) -> int:
             report = build_report(study, planner.runs())
             if not (projection.up_to_date and (folder / "report").is_dir()):
                 projection.finish(report, write_report(report, folder / "report"), stopped=stopped)
-        print(render(report, "terminal"), flush=True)
+        print(render(report, "terminal").rstrip("\n"), flush=True)
         console.print(f"Tables and figures: {folder / 'report'}   MLflow: {projection.outcome()}", highlight=False)
     if stopped:
         kept = f"{planner.done} of {planner.total} runs are done and kept"

@@ -66,10 +66,16 @@ def open_journal(study: Study, folder: Path, *, replace: bool = False) -> Journa
             "or run it here as it is now with --replace (results of runs that are the same are used)."
         )
     journal.describe({"name": study.name, "protocol": study.protocol(), "text": study.text})
-    partial = folder / ".study.yaml"
-    partial.write_text(study.text, encoding="utf-8")
-    partial.replace(folder / "study.yaml")
+    _keep_study_file(study, folder)
     return journal
+
+
+def _keep_study_file(study: Study, folder: Path) -> None:
+    """Write the study file into the folder, whole or not at all, where it has changed."""
+    path, partial = folder / "study.yaml", folder / ".study.yaml"
+    if not path.exists() or path.read_text(encoding="utf-8") != study.text:
+        partial.write_text(study.text, encoding="utf-8")
+        partial.replace(path)
 
 
 def stored_study(name_or_path: str, storage: str) -> tuple[Study, Path]:

@@ -23,7 +23,7 @@ class Weather:
     """What befalls the slots.
 
     Args:
-        seconds: mean duration of a run on a slot of speed 1; durations are exponential, so most orders of arrival occur.
+        seconds: mean duration of a run on a slot of speed 1; durations are exponential, so all orders of arrival occur.
         slow_share: the share of slots that are slow.
         slow_factor: how much longer everything takes there.
         loss_rate: the chance that the worker dies in the middle of a run, whose job is then started again.

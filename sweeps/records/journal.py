@@ -107,8 +107,8 @@ class Journal:
                 self._take(json.loads(line))
             except (ValueError, KeyError, TypeError, AttributeError):
                 raise JournalError(
-                    f"{self.path}:{number}: must be a record of a sweep, got {line[:60]!r}. The file is damaged; without "
-                    "this line the rest can be used, and the run that it was of is trained again."
+                    f"{self.path}:{number}: must be a record of a sweep, got {line[:60]!r}. The file is damaged; "
+                    "without this line the rest can be used, and the run that it was of is trained again."
                 ) from None
 
     def _take(self, record: dict[str, Any]) -> None:

@@ -35,9 +35,7 @@ def test_a_run_prints_the_table_and_where_everything_is(setsweep: Command, small
     assert not list(small.parent.glob("setsweep-results/small/checkpoints/*"))
 
 
-def test_a_finished_study_is_not_trained_again_and_prints_the_same_table(
-    setsweep: Command, small: Path
-) -> None:
+def test_a_finished_study_is_not_trained_again_and_prints_the_same_table(setsweep: Command, small: Path) -> None:
     first = setsweep("run", small, "--in-process")
     before = _contents(small.parent)
     again = setsweep("run", small)  # without --in-process: no cluster is needed
@@ -89,11 +87,10 @@ def test_another_study_of_the_same_name_is_refused_with_what_differs_and_taken_w
 def test_a_diverging_arm_is_counted_and_its_reason_shown(setsweep: Command, small: Path) -> None:
     said = setsweep("run", small, "--in-process", "--set", "training.optimizer.lr=1e30")
     assert said.code == 1
-    assert "Complete. 7 runs: 0 done, 7 failed." in said.out
+    assert "Complete. 7 runs: 0 done, 7 diverged or failed." in said.out
     assert "0 of 2" in said.out
     assert "must be finite, got nan" in said.out
-    assert "diverged: cross_entropy seed 0: " in said.err
-    assert "0 at" not in said.err
+    assert "diverged: cross_entropy seed 0: training loss must be finite" in " ".join(said.err.split())
     assert setsweep("report", "small").code == 1
     assert "All 7 runs of small are done." in setsweep("run", small, "--set", "training.optimizer.lr=1e30").err
 
@@ -127,7 +124,7 @@ def test_reports_are_printed_in_every_format(setsweep: Command, small: Path) -> 
     assert {row["arm"] for row in rows} == {"cross_entropy", "avgk"}
     assert "| cross_entropy |" in formats["markdown"].out
     assert r"\begin{tabular}" in formats["latex"].out
-    assert setsweep("report", "small", "--format", "html").out.startswith("<!doctype html>")
+    assert setsweep("report", "small", "--format", "html").out.startswith("<!DOCTYPE html>")
 
 
 def test_a_report_is_written_into_a_folder(setsweep: Command, small: Path, tmp_path: Path) -> None:
@@ -261,7 +258,7 @@ def test_a_second_sweep_of_the_same_study_is_refused(setsweep: Command, small: P
 
 def test_a_closed_pipe_is_no_error(small: Path) -> None:
     command = f"{sys.executable} -m sweeps losses | head -n 1; exit ${{PIPESTATUS[0]}}"
-    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=PATIENCE)
+    ended = subprocess.run(["bash", "-c", command], check=False, capture_output=True, text=True, timeout=PATIENCE)
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
@@ -305,9 +302,7 @@ def _results() -> list[str]:
 
 def _contents(folder: Path) -> dict[str, tuple[int, float]]:
     """Size and time of every file below a folder."""
-    return {
-        str(path): (path.stat().st_size, path.stat().st_mtime) for path in folder.rglob("*") if path.is_file()
-    }
+    return {str(path): (path.stat().st_size, path.stat().st_mtime) for path in folder.rglob("*") if path.is_file()}
 
 
 def _until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:

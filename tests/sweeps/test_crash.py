@@ -1,120 +1,113 @@
-"""The driver killed at any moment, then the same command again: nothing lost, nothing twice, the same table."""
+"""A sweep whose driver is killed at any moment: nothing is lost, nothing is there twice, and the table is the same."""
 
 from __future__ import annotations
 
 import json
 import os
+import random
 import signal
-import sqlite3
 import subprocess
-import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-STUDY = """
-study: crash
-data: {name: digits}
-model: {name: linear}
-training: {epochs: 3, batch_size: 64, optimizer: {name: sgd, lr: 0.1, momentum: 0.9}}
-k: [2]
-arms:
-  cross_entropy: {}
-  avgk: {alpha: {log_uniform: [0.1, 10]}}
-search: {trials: 4, batch: 2, seeds: 1, objective: val/avg2_accuracy}
-confirm: {seeds: 3}
-"""
-RUNS = 10  # 3 for cross_entropy; 4 trials and 3 for avgk
-PATIENCE = 120.0
+Command = Callable[..., Any]
+
+PATIENCE = 150
+JOURNAL = Path("setsweep-results/small/journal.jsonl")
+REPORT = Path("setsweep-results/small/report/report.json")
 
 
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "sweeps", *arguments]
+@pytest.fixture
+def slower(small: Path) -> Path:
+    """The small study with runs of about a third of a second, so that a kill hits one."""
+    small.write_text(small.read_text().replace("epochs: 2", "epochs: 60, evaluate_every: 20"))
+    return small
 
 
-def run_to_the_end(folder: Path, *options: str) -> str:
-    """The study's JSON report, after running what is left of it in this folder."""
-    subprocess.run(
-        command("run", "study.yaml", *options), cwd=folder, check=True, capture_output=True, timeout=PATIENCE
+@pytest.fixture
+def uninterrupted(setsweep: Command, slower: Path) -> bytes:
+    """The JSON report of the study when nothing happens to it."""
+    assert (
+        setsweep("run", slower, "--in-process", "--storage", "apart", "--tracking-uri", "sqlite:///apart.db").code == 0
     )
-    done = subprocess.run(
-        command("report", "crash", "--format", "json"), cwd=folder, check=True, capture_output=True, timeout=PATIENCE
-    )
-    return done.stdout.decode()
+    return Path("apart/small/report/report.json").read_bytes()
 
 
-def kill_after(folder: Path, results: int, *options: str) -> None:
-    """Start the study and kill its driver when the journal holds that many results."""
-    journal = folder / "setsweep-results" / "crash" / "journal.jsonl"
-    driver = subprocess.Popen(
-        command("run", "study.yaml", *options),
-        cwd=folder,
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    began = time.monotonic()
-    while driver.poll() is None and not (
-        journal.exists() and journal.read_text().count('"record":"result"') >= results
-    ):
-        assert time.monotonic() - began < PATIENCE
-        time.sleep(0.01)
-    os.kill(driver.pid, signal.SIGKILL)
-    assert driver.wait() == -signal.SIGKILL, "the study was over before it could be killed"
-
-
-def mlflow_runs(folder: Path) -> tuple[Counter[tuple[str, str]], set[str]]:
-    """How often each (level, run key) is in MLflow, and the states that runs are in."""
-    with sqlite3.connect(folder / "mlflow.db") as store:
-        tags = (
-            "select l.value, k.value from tags l join tags k using (run_uuid) where l.key='level' and k.key='run_key'"
-        )
-        rows = Counter(store.execute(tags).fetchall())
-        states = {state for (state,) in store.execute("select distinct status from runs")}
-    store.close()
-    return rows, states
-
-
-@pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Counter[tuple[str, str]]]:
-    folder = tmp_path_factory.mktemp("uninterrupted")
-    (folder / "study.yaml").write_text(STUDY)
-    report = run_to_the_end(folder, "--in-process")
-    return report, mlflow_runs(folder)[0]
-
-
-def assert_nothing_lost_or_twice(
-    folder: Path, report: str, uninterrupted: tuple[str, Counter[tuple[str, str]]]
+@pytest.mark.timeout(300)
+def test_a_study_whose_driver_is_killed_twice_ends_as_if_nothing_had_happened(
+    spawn: Command, slower: Path, uninterrupted: bytes, snapshot: Callable[[Path], Any]
 ) -> None:
-    assert report == uninterrupted[0]
-    results = [json.loads(line) for line in (folder / "setsweep-results/crash/journal.jsonl").read_text().splitlines()]
-    keys = Counter(record["result"]["key"] for record in results if record["record"] == "result")
-    assert len(keys) == RUNS
-    assert set(keys.values()) == {1}
-    rows, states = mlflow_runs(folder)
-    assert rows == uninterrupted[1]
-    assert set(rows.values()) == {1}
-    assert states == {"FINISHED"}
+    run = ("run", slower, "--in-process")
+    for results in (1, 4):  # in the search, and in the confirmation
+        _kill(spawn(*run), when=lambda results=results: len(_results()) >= results)
+    _finish(spawn(*run))
+    _check(slower.parent, uninterrupted, snapshot)
 
 
-def test_a_killed_driver_loses_nothing_and_doubles_nothing(
-    tmp_path: Path, uninterrupted: tuple[str, Counter[tuple[str, str]]]
+@pytest.mark.timeout(300)
+def test_a_study_whose_driver_is_killed_on_ray_goes_on_beside_what_is_left_of_it(
+    spawn: Command, slower: Path, uninterrupted: bytes, snapshot: Callable[[Path], Any]
 ) -> None:
-    (tmp_path / "study.yaml").write_text(STUDY)
-    for results in (1, 6):
-        kill_after(tmp_path, results, "--in-process")
-    report = run_to_the_end(tmp_path, "--in-process")
-    assert_nothing_lost_or_twice(tmp_path, report, uninterrupted)
+    _kill(spawn("run", slower), when=lambda: len(_results()) >= 2)
+    _finish(spawn("run", slower))
+    _check(slower.parent, uninterrupted, snapshot)
 
 
 @pytest.mark.slow
-def test_a_driver_killed_again_and_again_on_ray_gives_the_table_of_one_process(
-    tmp_path: Path, uninterrupted: tuple[str, Counter[tuple[str, str]]]
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("how", [[], ["--in-process"]], ids=["ray", "in process"])
+def test_a_study_survives_kills_at_random_moments(
+    spawn: Command, slower: Path, uninterrupted: bytes, snapshot: Callable[[Path], Any], seed: int, how: list[str]
 ) -> None:
-    (tmp_path / "study.yaml").write_text(STUDY)
-    for results in (0, 1, 4, 8):
-        kill_after(tmp_path, results)
-    report = run_to_the_end(tmp_path)
-    assert_nothing_lost_or_twice(tmp_path, report, uninterrupted)
+    """Before the first result, while MLflow is written, between the last result and the report: whenever."""
+    draw = random.Random(seed)
+    for _ in range(4):
+        moment = time.monotonic() + draw.uniform(1.0, 14.0)
+        _kill(spawn("run", slower, *how), when=lambda moment=moment: time.monotonic() > moment)
+    _finish(spawn("run", slower, *how))
+    _check(slower.parent, uninterrupted, snapshot)
+
+
+def _kill(process: subprocess.Popen[str], *, when: Callable[[], bool]) -> None:
+    """Kill the driver, and it alone, with signal 9; it may have come to its end before."""
+    deadline = time.monotonic() + PATIENCE
+    while not when() and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    if process.poll() is None:
+        os.kill(process.pid, signal.SIGKILL)
+    process.wait(timeout=PATIENCE)
+    for stream in (process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()
+
+
+def _finish(process: subprocess.Popen[str]) -> None:
+    out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, err
+    assert "Complete. 7 runs: 7 done." in out
+
+
+def _check(folder: Path, uninterrupted: bytes, snapshot: Callable[[Path], Any]) -> None:
+    """Journal and MLflow hold every run once, none is left open, and the report is the same to the byte."""
+    assert sorted(Counter(_results()).values()) == [1] * 7
+    recorded = snapshot(folder)  # finds each run once, or fails
+    assert Counter(level for level, _ in recorded) == {"study": 1, "aggregate": 3 + 2, "run": 7}
+    assert {run["status"] for run in recorded.values()} == {"FINISHED"}
+    assert {key for level, key in recorded if level == "run"} == set(_results())
+    assert REPORT.read_bytes() == uninterrupted
+    assert len(list(folder.glob("setsweep-results/small/models/*/model.pt"))) == 2
+    assert not list(folder.glob("setsweep-results/small/checkpoints/*"))
+
+
+def _results() -> list[str]:
+    """The keys of the results in the journal, in their order; the last line may be half-written."""
+    whole = JOURNAL.read_text().rpartition("\n")[0].splitlines() if JOURNAL.exists() else []
+    records = [json.loads(line) for line in whole]
+    return [record["result"]["key"] for record in records if record["record"] == "result"]

@@ -46,7 +46,7 @@ def make_job() -> Callable[..., Job]:
 
 @pytest.fixture(scope="module")
 def train() -> Callable[..., dict[str, RunResult]]:
-    """Calls train jobs on an executor, close it, and give the results by run key; `meanwhile` is called now and then."""
+    """Calls train jobs on an executor, close it, give the results by run key; `meanwhile` is called now and then."""
 
     def run(
         executor: Executor, *jobs: Job, meanwhile: Callable[[], object] = lambda: None, patience: float = 90.0

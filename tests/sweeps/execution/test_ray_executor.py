@@ -107,7 +107,7 @@ def test_slots_that_cannot_start_end_the_sweep_with_the_reason(
 ) -> None:
     nobody = MailboxAddress("127.0.0.1", 1, b"")
     monkeypatch.setattr(ray_executor, "serve", lambda mailbox, host: nobody)
-    with pytest.raises(ExecutorError, match="slots must stay alive.*(?s:.*)ConnectionRefusedError"):
+    with pytest.raises(ExecutorError, match=r"slots must stay alive.*(?s:.*)ConnectionRefusedError"):
         train(RayExecutor(most=1), make_job(0))
 
 
@@ -117,7 +117,9 @@ def same() -> Callable[[RunResult], dict[str, Any]]:
 
     def decided(result: RunResult) -> dict[str, Any]:
         plain = result.to_dict()
-        return {name: plain[name] for name in ("key", "status", "metrics", "best_epoch", "epochs", "curves", "thresholds")}
+        return {
+            name: plain[name] for name in ("key", "status", "metrics", "best_epoch", "epochs", "curves", "thresholds")
+        }
 
     return decided
 
@@ -135,10 +137,8 @@ def _mapped(references: list[Any]) -> bool:
 
 def _slots() -> list[int]:
     """The processes of our slots: descendants of this process that Ray has named after what Tune makes of `Slot`."""
-    found = []
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdecimal() and _read(folder / "cmdline").startswith("ray::ResourceTrainable"):
-            found.append(int(folder.name))
+    processes = [folder for folder in Path("/proc").iterdir() if folder.name.isdecimal()]
+    found = [int(each.name) for each in processes if _read(each / "cmdline").startswith("ray::ResourceTrainable")]
     return [pid for pid in sorted(found) if os.getpid() in _ancestors(pid)]
 
 

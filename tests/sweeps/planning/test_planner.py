@@ -202,7 +202,8 @@ def test_a_batch_is_not_asked_for_before_the_one_before_it_is_whole() -> None:
         planner.tell(_outcome(run.config))
         assert planner.next_run() is Signal.WAIT
     planner.tell(_outcome(given[-1].config))
-    assert isinstance(run := planner.next_run(), PlannedRun)
+    run = planner.next_run()
+    assert isinstance(run, PlannedRun)
     assert run.trial == 4
 
 

@@ -27,7 +27,9 @@ SAMPLERS = ("tpe", "random", "qmc", "grid", "gp")
 Batches = list[list[dict[str, Any]]]
 
 
-def _search(sampler: str, *, trials: int = 12, batch: int = 4, identity: tuple[str, ...] = ("study", "arm")) -> ArmSearch:
+def _search(
+    sampler: str, *, trials: int = 12, batch: int = 4, identity: tuple[str, ...] = ("study", "arm")
+) -> ArmSearch:
     settings = Search(trials=trials, sampler=sampler, objective="val/avg2_accuracy", seeds=(0,), batch=batch)  # type: ignore[arg-type]
     return ArmSearch(settings, SPACES.get(sampler, ALL), identity=identity)
 
@@ -112,7 +114,9 @@ def test_a_grid_whose_default_lies_outside_tries_it_and_every_combination() -> N
 def test_a_default_outside_the_range_is_tried_all_the_same(sampler: str) -> None:
     spaces = {"loss.alpha": Space(kind="log_uniform", low=0.1, high=0.5, default=1.0)}
     settings = Search(trials=9, sampler=sampler, objective="val/avg2_accuracy", seeds=(0,))  # type: ignore[arg-type]
-    tried = [v["loss.alpha"] for batch in _play(ArmSearch(settings, spaces, identity=("s",)), lambda _: 0.1) for v in batch]
+    tried = [
+        v["loss.alpha"] for batch in _play(ArmSearch(settings, spaces, identity=("s",)), lambda _: 0.1) for v in batch
+    ]
     assert tried[0] == 1.0
     assert all(0.1 <= value <= 0.5 for value in tried[1:])
 

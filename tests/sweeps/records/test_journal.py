@@ -140,7 +140,7 @@ def test_a_killed_writer_leaves_its_results_and_no_lock(tmp_path: Path) -> None:
 @pytest.mark.parametrize("place", ["file", "file/below"])
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path, place: str) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(JournalError, match="storage must be a folder that can be written, got .*file"):
+    with pytest.raises(JournalError, match=r"storage must be a folder that can be written, got .*file"):
         Journal(tmp_path / place)
 
 

@@ -1,7 +1,7 @@
 """What a sweep costs without Setsweep: the same kind of runs by Ray Tune as its tutorials show it, by Ray Tune tuned by
 hand, and by a bare pool of processes, which is the floor.
 
-    python tests/benchmarks/sweep_peers.py {tutorial,hand_tuned,pool} {train_small,no_op} RUNS SLOTS FOLDER
+    python tests/benchmarks/sweep/peers.py {tutorial,hand_tuned,pool} {train_small,no_op} RUNS SLOTS FOLDER
 
 prints one line of JSON. Measure each peer in a process of its own, so that none finds the other's warm workers.
 The clock starts when Ray is up (for the pool: when its workers are warm) and stops when the last result is recorded in

@@ -1,6 +1,6 @@
 """Setsweep's side of the sweep benchmarks: the whole path, from the study to the last result in MLflow on SQLite.
 
-    python tests/benchmarks/our_sweep.py {train_small,no_op} RUNS SLOTS FOLDER
+    python tests/benchmarks/sweep/ours.py {train_small,no_op} RUNS SLOTS FOLDER
 
 prints one line of JSON. The clock starts when Ray is up and the study has been read, as in `setsweep run`, and stops
 when the last result is in MLflow.

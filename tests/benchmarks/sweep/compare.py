@@ -1,7 +1,7 @@
 """Sweep efficiency and bookkeeping, Setsweep beside its peers in one run of this program.
 
-    python tests/benchmarks/sweeps.py efficiency [--peers ours hand_tuned tutorial pool]
-    python tests/benchmarks/sweeps.py bookkeeping [--runs 200 800] [--peers ours hand_tuned]
+    python tests/benchmarks/sweep/compare.py efficiency [--peers ours hand_tuned tutorial pool]
+    python tests/benchmarks/sweep/compare.py bookkeeping [--runs 200 800] [--peers ours hand_tuned]
 
 prints a Markdown table. *Efficiency* is seconds of training / (wall seconds x slots) for 24 runs of some seconds,
 with everything recorded in MLflow on SQLite; *bookkeeping* is wall seconds a run for runs that train nothing. The clock
@@ -32,7 +32,7 @@ SLOTS = 2
 def measure(peer: str, workload: str, runs: int) -> dict[str, Any]:
     """One peer on one workload in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        script = ["our_sweep.py"] if peer == "ours" else ["sweep_peers.py", peer]
+        script = ["ours.py"] if peer == "ours" else ["peers.py", peer]
         command = [sys.executable, str(HERE / script[0]), *script[1:], workload, str(runs), str(SLOTS), folder]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:

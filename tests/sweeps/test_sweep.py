@@ -1,0 +1,122 @@
+"""The loop that joins planner, executor, journal and watchers, with a simulated executor in the middle."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sweeps.execution.executor import Job
+from sweeps.execution.simulated_executor import SimulatedExecutor, Weather
+from sweeps.planning.planned_run import PlannedRun
+from sweeps.planning.planner import Planner
+from sweeps.planning.space import Space
+from sweeps.planning.study import Arm, Search, Study
+from sweeps.records.journal import Journal
+from sweeps.sweep import Sweep
+from trainables.run_config import RunConfig, RunResult
+
+
+class Watched:
+    """Remembers what it was told."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self.began: list[str] = []
+        self.ended: list[str] = []
+        self.most = self.ticks = 0
+
+    def started(self, run: PlannedRun) -> None:
+        self.began.append(run.key)
+        self.most = max(self.most, len(self.began) - len(self.ended))
+
+    def finished(self, run: PlannedRun, result: RunResult) -> None:
+        assert self.journal.results[run.key] is result, "the journal has it first"
+        self.ended.append(run.key)
+
+    def tick(self) -> None:
+        self.ticks += 1
+
+
+class Kept(SimulatedExecutor):
+    """Keeps the jobs that it was given."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.jobs: list[Job] = []
+
+    def submit(self, job: Job) -> None:
+        self.jobs.append(job)
+        super().submit(job)
+
+
+@pytest.fixture
+def searched(study: Study) -> Study:
+    """The study of two arms, one of which is searched."""
+    alpha = Space(kind="log_uniform", low=0.1, high=10.0, default=1.0)
+    arms = {**study.arms, "avgk": Arm(name="avgk", loss="avgk", searched={"loss.alpha": alpha})}
+    return replace(study, arms=arms, search=Search(trials=5, objective="val/avg2_accuracy", seeds=(1000,)))
+
+
+@pytest.fixture
+def sweep(searched: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Calls run the study into the folder ``results`` and give planner, executor and watcher."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*, slots: int = 3) -> tuple[Planner, Kept, Watched]:
+        with Journal(Path("results")) as journal:
+            planner = Planner(searched, journal.results)
+            executor = Kept(_outcome, slots=slots, weather=Weather(loss_rate=0.2))
+            watched = Watched(journal)
+            Sweep(searched, planner, executor, journal, Path("results"), [watched]).run()
+        return planner, executor, watched
+
+    return run
+
+
+def test_every_run_goes_from_the_planner_over_an_executor_into_the_journal(sweep: Callable[..., Any]) -> None:
+    planner, _, watched = sweep()
+    # 2 points x (3 arms x 5 seeds + 5 trials)
+    assert planner.done == planner.total == 40
+    assert set(Journal(Path("results"), read_only=True).results) == set(watched.began) == set(watched.ended)
+    assert max(Counter(watched.began).values()) == max(Counter(watched.ended).values()) == 1
+    assert watched.ticks > 0
+
+
+def test_a_job_waits_for_every_slot_and_no_more(sweep: Callable[..., Any]) -> None:
+    _, _, watched = sweep(slots=3)
+    assert watched.most == 6
+
+
+def test_a_second_sweep_has_nothing_to_do(sweep: Callable[..., Any]) -> None:
+    sweep()
+    _, executor, watched = sweep()
+    assert (executor.jobs, watched.began) == ([], [])
+
+
+def test_checkpoints_have_places_that_hold_in_any_folder(sweep: Callable[..., Any], tmp_path: Path) -> None:
+    _, executor, _ = sweep()
+    for job in executor.jobs:
+        assert job.checkpoint == tmp_path / "results" / "checkpoints" / f"{job.config.key}.pt"
+
+
+def test_the_first_seed_of_each_confirmed_configuration_keeps_its_model(
+    sweep: Callable[..., Any], tmp_path: Path
+) -> None:
+    planner, executor, _ = sweep()
+    kept = {job.config.key: job.keep_model for job in executor.jobs if job.keep_model is not None}
+    first = {run.key for run, _ in planner.runs() if run.stage == "confirm" and run.seed == 0}
+    assert set(kept) == first
+    for key, keep in kept.items():
+        assert keep.folder == tmp_path / "results" / "models" / key
+        assert keep.criterion == "avg2_accuracy"
+
+
+def _outcome(config: RunConfig) -> RunResult:
+    value = random.Random(config.key).random()
+    return RunResult(key=config.key, status="done", metrics={"val/avg2_accuracy": value, "test/avg2_accuracy": value})
