@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
-from data.dataset import Dataset, DatasetDeclaration, Root, Split
+from data.dataset import DataError, Dataset, DatasetDeclaration, Root, Split
 from data.seeding import seeded_generator
 from data.settings import require
 from data.splits import stratified_split
@@ -26,15 +29,21 @@ def load_digits(*, root: Root, download: bool, split_seed: int) -> Dataset:
         split_seed: of the split.
     """
     del root, download
-    from sklearn.datasets import load_digits as bundled  # seconds to import, and only this data set needs it
-
-    bunch = bundled()
-    images = torch.from_numpy(bunch.images).mul_(255 / 16).round_().to(torch.uint8)[:, None]
-    labels = torch.from_numpy(bunch.target).long()
+    table = torch.from_numpy(np.loadtxt(_bundled_file(), delimiter=","))
+    images = table[:, :-1].mul(255 / 16).round_().to(torch.uint8).view(-1, 1, 8, 8)
+    labels = table[:, -1].long()
     parts = stratified_split(labels, _SIZES, seeded_generator(split_seed, "digits/split"))
     train, val, test = (Split(images[part], labels[part]) for part in parts)
     names = tuple(str(digit) for digit in range(10))
     return Dataset(train, val, test, num_classes=10, mean=(0.3053,), std=(0.3759,), class_names=names)
+
+
+def _bundled_file() -> Path:
+    """Where scikit-learn keeps the digits; importing scikit-learn to ask for them takes seconds."""
+    package = importlib.util.find_spec("sklearn")
+    if package is None or not package.submodule_search_locations:
+        raise DataError("digits must be found in scikit-learn, got no such package. Install scikit-learn.")
+    return Path(package.submodule_search_locations[0]) / "datasets" / "data" / "digits.csv.gz"
 
 
 def _check(settings: Mapping[str, Any]) -> None:

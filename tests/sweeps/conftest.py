@@ -40,7 +40,6 @@ search: {trials: 3, seeds: 1}
 confirm: {seeds: 2}
 compare: {baseline: cross_entropy}
 """
-SMALL_RUNS = 3 + 2 * 2  # the trials of avgk, and both arms confirmed with both seeds
 
 
 @pytest.fixture

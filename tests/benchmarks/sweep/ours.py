@@ -31,7 +31,7 @@ from sweeps.sweep import Sweep
 TRAINING = """
 study: efficiency
 data: {name: digits}
-model: {name: small_cnn, width: 46}
+model: {name: small_cnn, width: 60}
 training: {epochs: 10, batch_size: 64, optimizer: {name: sgd, lr: 0.05, momentum: 0.9}}
 k: [2]
 arms: [cross_entropy, avgk, topk_transition]
