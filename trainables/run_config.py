@@ -1,7 +1,8 @@
 """RunConfig: all that decides the result of one training, and the key that names it.
 
 Two configurations with equal keys give equal results, so a result found under its key is never computed again.
-Where the data lies, how many CPUs a run gets or which study asked for it decides nothing and is not in here.
+Where the data lies or which study asked for it decides nothing and is not in here; neither is the number of threads,
+which changes nothing but the rounding of sums.
 """
 
 from __future__ import annotations
