@@ -70,6 +70,7 @@ def test_shared_data_are_in_the_object_store_once_and_mapped_by_workers(trained:
     assert ray.get(_mapped.remote([reference]))
 
 
+@pytest.mark.slow  # it must catch a worker in the middle of a run, which a busy machine does not always let it
 def test_a_run_whose_worker_is_killed_is_trained_again_with_the_same_result(
     make_job: Any, train: Any, same: Any, tmp_path: Path
 ) -> None:
