@@ -1,37 +1,35 @@
-"""The training loop: a RunConfig in, a RunResult out. The same path on CPU and CUDA, for mini-batches and full batches.
+"""The training loop: a RunConfig in, a RunResult out. The same path on CPU and CUDA, for mini-batches and full batches,
+for one seed and for several seeds of a configuration that train side by side.
 
 A run that is stopped and started again from its checkpoint ends, on a CPU, bit-identical to one that was not stopped:
-the checkpoint holds the model, the optimiser, the schedule, the best epochs so far, every generator, and the position
-in the data (the generator's state at the epoch's start and the number of steps taken since).
+the checkpoint holds the models, the optimisers, the best epochs so far, every generator, and the position in the data
+(the generators' state at the epoch's start and the number of steps taken since).
 """
 
 from __future__ import annotations
 
-import math
+import hashlib
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
-from torch import Tensor
 
 from data import load_dataset
-from data.batches import epoch_order, normalise
-from data.dataset import Dataset, Split
-from data.seeding import derived_seed, seeded_generator
-from losses import LOSSES, build_loss
-from trainables.best import BestEpochs
+from data.dataset import Dataset
+from data.feeds import TrainingFeed
+from data.seeding import derived_seed
 from trainables.checkpoint import load_checkpoint, remove_checkpoint, save_checkpoint
-from trainables.metrics import Evaluation, evaluate
-from trainables.models import build_model
-from trainables.optimizers import Updates, build_loss_optimizer, build_optimizer, learning_rate
+from trainables.evaluation import SplitMeasure, predictor
+from trainables.learner import Learner, SoloLearner
+from trainables.optimizers import learning_rate
+from trainables.record import Record
 from trainables.run_config import KeepModel, RunConfig, RunResult
 
-EVALUATION_BATCH = 128, 1024  # examples at a time, at least and at most
-EVALUATION_NUMBERS = 2**17  # numbers at a time between those: larger activations are memory fresh from the system
+CHECKPOINT_FORMAT = 2  # a checkpoint of another format is of no use
 
 EpochReport = Callable[[int, Mapping[str, float]], None]
 
@@ -64,30 +62,78 @@ def train(
         ValueError: the parts of the configuration don't fit (an image model on vectors, a device that isn't there).
         data.dataset.DataError: data files that are missing or damaged.
     """
+    (result,) = train_seeds(
+        [config],
+        datasets=[load_dataset(config.data, seed=config.seed, root=root) if dataset is None else dataset],
+        checkpoint=checkpoint,
+        checkpoint_seconds=checkpoint_seconds,
+        keep_models=[keep_model],
+        on_epoch=on_epoch and (lambda seed, epoch, metrics: on_epoch(epoch, metrics)),
+    )
+    return result
+
+
+def train_seeds(
+    configs: Sequence[RunConfig],
+    *,
+    datasets: Sequence[Dataset],
+    checkpoint: Path | None = None,
+    checkpoint_seconds: float = 60.0,
+    keep_models: Sequence[KeepModel | None] | None = None,
+    on_epoch: Callable[[int, int, Mapping[str, float]], None] | None = None,
+) -> list[RunResult]:
+    """Train several seeds of one configuration side by side; with one, this is `train`.
+
+    Args:
+        configs: complete and checked, equal but for the seed.
+        datasets: of each.
+        checkpoint: see `train`; of all of them together.
+        checkpoint_seconds: see `train`.
+        keep_models: see `train`; of each.
+        on_epoch: called after each evaluation with the seed, the epoch and its metrics.
+
+    Returns:
+        The result of each. The seconds of training are shared equally among them.
+
+    Raises:
+        ValueError, data.dataset.DataError: see `train`.
+    """
     started = time.time()
-    if dataset is None:
-        dataset = load_dataset(config.data, seed=config.seed, root=root)
+    keep_models = keep_models or [None] * len(configs)
+    key = _team_key(configs)
     with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(derived_seed(config.seed, "model"))
-        run = _Run(config, dataset, criterion=keep_model.criterion if keep_model else None)
-        if checkpoint is not None and (state := load_checkpoint(checkpoint, key=config.key)):
-            run.restore(state)
+        torch.default_generator.manual_seed(derived_seed(configs[0].seed, "model"))
+        team = _Team(configs, datasets, [keep.criterion if keep else None for keep in keep_models])
+        if checkpoint is not None and (state := load_checkpoint(checkpoint, key=key)):
+            team.restore(state)
         clock = time.perf_counter()
-        reason = run.finish(_Saver(checkpoint, checkpoint_seconds), on_epoch)
-        seconds = run.seconds + time.perf_counter() - clock
-    if keep_model is not None and reason is None:
-        save_checkpoint(run.saved_model(), keep_model.folder / "model.pt")
+        team.finish(_Saver(checkpoint, checkpoint_seconds, key), on_epoch)
+        seconds = (team.seconds + time.perf_counter() - clock) / len(configs)
+    for record, dataset, keep in zip(team.records, datasets, keep_models, strict=True):
+        if keep is not None and record.reason is None:
+            save_checkpoint(predictor(record, dataset), keep.folder / "model.pt")
     if checkpoint is not None:
         remove_checkpoint(checkpoint)
+    return [_result(record, seconds=seconds, started=started) for record in team.records]
+
+
+def _team_key(configs: Sequence[RunConfig]) -> str:
+    """What names the checkpoint of these seeds in their order."""
+    names = [str(CHECKPOINT_FORMAT), *(config.key for config in configs)]
+    return hashlib.sha256("/".join(names).encode()).hexdigest()[:16]
+
+
+def _result(record: Record, *, seconds: float, started: float) -> RunResult:
+    done = record.reason is None
     return RunResult(
-        key=config.key,
-        status="done" if reason is None else "diverged",
-        reason=reason,
-        metrics={} if reason else run.best.metrics() | {"train/loss": run.curves["train/loss"][-1]},
-        best_epoch={} if reason else run.best.epoch,
-        epochs=tuple(run.epochs),
-        curves={name: tuple(values) for name, values in run.curves.items()},
-        thresholds={} if reason else run.best.thresholds,
+        key=record.config.key,
+        status="done" if done else "diverged",
+        reason=record.reason,
+        metrics=record.final_metrics() if done else {},
+        best_epoch=record.best.epoch if done else {},
+        epochs=tuple(record.epochs),
+        curves={name: tuple(values) for name, values in record.curves.items()},
+        thresholds=record.best.thresholds if done else {},
         seconds=seconds,
         started=started,
         finished=time.time(),
@@ -101,231 +147,113 @@ class _Saver:
 
     path: Path | None
     every: float
+    key: str
     last: float = field(default_factory=time.monotonic)
 
     def maybe(self, state: Callable[[], dict[str, Any]]) -> None:
         if self.path is not None and time.monotonic() - self.last >= self.every:
-            save_checkpoint(state(), self.path)
+            save_checkpoint({"key": self.key, **state()}, self.path)
             self.last = time.monotonic()
 
 
-class _Run:
-    """One training in progress."""
+class _Team:
+    """The seeds of one configuration in training."""
 
-    def __init__(self, config: RunConfig, dataset: Dataset, *, criterion: str | None) -> None:
-        accuracies = [f"{kind}{k}_accuracy" for kind in ("top", "avg", "macro_top", "macro_avg") for k in config.k]
-        if criterion is not None and criterion not in accuracies:
-            raise ValueError(f"keep_model.criterion must be one of {', '.join(accuracies)}, got {criterion!r}.")
-        self.config, self.dataset, self.criterion = config, dataset, criterion
-        self.device = _device(config.training.device)
-        self.declaration = LOSSES[config.loss["name"]]
-        training = config.training
-        self.train_split = _to(dataset.train, self.device)
-        size = len(self.train_split)
-        self.batch_size = _batch_size(training.batch_size, size)
-        self.model = build_model(
-            config.model,
-            head=self.declaration.head,
-            input_shape=tuple(dataset.train.inputs.shape[1:]),
-            num_classes=dataset.num_classes,
-            seed=derived_seed(config.seed, "initialisation"),
-        ).to(self.device)
-        self.noise = torch.Generator(self.device).manual_seed(derived_seed(config.seed, "loss_noise"))
-        self.order = seeded_generator(config.seed, "data_order")
-        self.class_counts = torch.bincount(dataset.train.labels, minlength=dataset.num_classes)
-        options = {name: value for name, value in config.loss.items() if name != "name"}
-        self.loss = build_loss(
-            config.loss["name"],
-            num_classes=dataset.num_classes,
-            class_counts=self.class_counts,
-            num_examples=size,
-            generator=self.noise,
-            **options,
-        ).to(self.device)
-        self.optimizer = build_optimizer(self.model.parameters(), training.optimizer)
-        self.loss_optimizer: Updates | None = None
-        if list(self.loss.parameters()):
-            self.loss_optimizer = build_loss_optimizer(self.loss.parameters(), training.optimizer)
-        self.best = BestEpochs(training.keep)
-        self.kept: dict[int, tuple[dict[int, float], dict[str, Tensor]]] = {}  # thresholds and weights by epoch
-        self.epochs: list[int] = []
-        self.curves: dict[str, list[float]] = {}
+    def __init__(
+        self, configs: Sequence[RunConfig], datasets: Sequence[Dataset], criteria: Sequence[str | None]
+    ) -> None:
+        self.training, self.test = configs[0].training, configs[0].test
+        device = _device(self.training.device)
+        self.records = [Record(*pair) for pair in zip(configs, criteria, strict=True)]
+        self.feeds = [
+            TrainingFeed(dataset, batch_size=self.training.batch_size, seed=config.seed, device=device)
+            for config, dataset in zip(configs, datasets, strict=True)
+        ]
+        self.learner: Learner = SoloLearner(configs[0], datasets[0], device)
+        self.measure = SplitMeasure(configs[0], datasets, device)
         self.epoch = 0  # finished epochs
         self.step = 0  # finished steps of the epoch in progress
-        self.loss_sum = torch.zeros((), device=self.device)
-        self.order_at_start = self.order.get_state()
+        self.loss_sum = torch.zeros(len(configs), device=device)
         self.seconds = 0.0  # spent before the last resume
         self.clock = time.perf_counter()
-        self.full_batch = self._prepare(self.train_split.inputs) if training.batch_size == "full" else None
 
-    def finish(self, saver: _Saver, on_epoch: EpochReport | None) -> str | None:
-        """Train to the end; the reason where the loss is not finite any more, else None."""
-        training = self.config.training
-        while self.epoch < training.epochs:
-            loss = self._train_epoch(saver)
-            if not math.isfinite(loss):
-                return f"training loss must be finite, got {loss} in epoch {self.epoch}."
-            if self.epoch == training.epochs and not self._finite():
-                return f"weights must be finite, got inf or nan in epoch {self.epoch}."
-            if self.epoch % training.evaluate_every == 0 or self.epoch == training.epochs:
-                metrics = self._measure(loss)
-                if on_epoch is not None:
-                    on_epoch(self.epoch, metrics)
-        if self.config.test:
+    def finish(self, saver: _Saver, on_epoch: Callable[[int, int, Mapping[str, float]], None] | None) -> None:
+        """Train to the end, or until every seed has diverged."""
+        training = self.training
+        while self.epoch < training.epochs and self._going():
+            losses = self._train_epoch(saver)
+            for record, loss in zip(self.records, losses, strict=True):
+                record.check_loss(self.epoch, loss)
+            if self.epoch == training.epochs:
+                for record, finite in zip(self.records, self.learner.finite(), strict=True):
+                    record.check_weights(self.epoch, finite)
+            if self._going() and (self.epoch % training.evaluate_every == 0 or self.epoch == training.epochs):
+                self._validate(losses, on_epoch)
+        if self.test:
             self._test()
-        return None
 
-    def _train_epoch(self, saver: _Saver) -> float:
-        if not self.model.training:
-            self.model.train()
-        lr = learning_rate(self.config.training, epoch=self.epoch, batch_size=self.batch_size)
-        for labels, inputs, indices in self._batches():
-            scores = self.model(inputs)
-            extra = {"indices": indices} if self.declaration.needs_indices else {}
-            value = self.loss(scores, labels, **extra).mean()
-            value.backward()
-            self.optimizer.step(lr)
-            if self.loss_optimizer is not None:
-                self.loss_optimizer.step(lr * self.config.loss["label_lr_factor"])
-            self.loss_sum += value.detach() * len(labels)
+    def _going(self) -> bool:
+        return any(record.reason is None for record in self.records)
+
+    def _train_epoch(self, saver: _Saver) -> list[float]:
+        """The mean training loss of each seed over an epoch."""
+        lr = learning_rate(self.training, epoch=self.epoch, batch_size=self.feeds[0].batch_size)
+        for batches in zip(*(feed.epoch(skip=self.step) for feed in self.feeds), strict=True):
+            self.loss_sum += self.learner.step(batches, lr) * len(batches[0].labels)
             self.step += 1
             saver.maybe(self.state)
-        loss = float(self.loss_sum) / len(self.train_split)
+        losses = [loss / self.feeds[0].num_examples for loss in self.loss_sum.tolist()]
         self.epoch += 1
         self.step = 0
         self.loss_sum.zero_()
-        self.order_at_start = self.order.get_state()
-        return loss
+        return losses
 
-    def _finite(self) -> bool:
-        """Whether the last step, which no loss tells of, left the model finite."""
-        return all(bool(weights.isfinite().all()) for weights in self.model.parameters())
-
-    def _batches(self) -> Iterator[tuple[Tensor, Tensor, Tensor | None]]:
-        """(labels, prepared inputs, indices) of the steps that are left of this epoch."""
-        split = self.train_split
-        if self.full_batch is not None:
-            indices = torch.arange(len(split), device=self.device) if self.declaration.needs_indices else None
-            if self.step == 0:
-                yield split.labels, self.full_batch, indices
-            return
-        order = epoch_order(len(split), self.order).to(self.device)
-        for start in range(self.step * self.batch_size, len(split), self.batch_size):
-            indices = order[start : start + self.batch_size]
-            yield split.labels[indices], self._prepare(split.inputs[indices]), indices
-
-    def _prepare(self, inputs: Tensor) -> Tensor:
-        return normalise(inputs, self.dataset.mean, self.dataset.std)
-
-    def _measure(self, loss: float) -> dict[str, float]:
-        """Evaluate on validation after an epoch, and keep the model where it is the best of some metric."""
-        val = self._evaluate(self.dataset.val, thresholds=None)
-        improved = self.best.improved(val.metrics)
-        self.best.update(self.epoch, improved, val.metrics, val.thresholds)
-        if improved and self._wants_model():
-            weights = {name: value.clone() for name, value in self.model.state_dict().items()}
-            self.kept[self.epoch] = (val.thresholds, weights)
-            wanted = set(self.best.epoch.values())
-            self.kept = {epoch: model for epoch, model in self.kept.items() if epoch in wanted}
-        metrics = {"train/loss": loss, **{f"val/{name}": value for name, value in val.metrics.items()}}
-        self.epochs.append(self.epoch)
-        for name, value in metrics.items():
-            self.curves.setdefault(name, []).append(value)
-        return metrics
-
-    def _wants_model(self) -> bool:
-        """A search reports no test numbers, and with `keep: last` only the last epoch's model is ever reported."""
-        reported = self.config.training.keep == "best" or self.epoch == self.config.training.epochs
-        return reported and (self.config.test or self.criterion is not None)
+    def _validate(
+        self, losses: Sequence[float], on_epoch: Callable[[int, int, Mapping[str, float]], None] | None
+    ) -> None:
+        measured = self.measure(self.learner, "val")
+        for seed, (record, loss, val) in enumerate(zip(self.records, losses, measured, strict=True)):
+            if record.reason is None:
+                metrics = record.add(self.epoch, loss, val, lambda seed=seed: self.learner.weights(seed))  # type: ignore[misc]
+                if on_epoch is not None:
+                    on_epoch(record.config.seed, self.epoch, metrics)
 
     def _test(self) -> None:
-        """Test the model of every epoch that some metric reports, once each, with its own thresholds."""
-        for epoch, (thresholds, weights) in self.kept.items():
-            self.model.load_state_dict(weights)
-            self.best.add_test(epoch, self._evaluate(self.dataset.test, thresholds).metrics)
+        """Test the model of every epoch that some metric reports, once each, with its own thresholds.
 
-    @torch.inference_mode()
-    def _evaluate(self, split: Split, thresholds: Mapping[int, float] | None) -> Evaluation:
-        self.model.eval()
-        return evaluate(
-            self._scores(split),
-            num_classes=self.dataset.num_classes,
-            ks=self.config.k,
-            probabilities=self._probabilities(),
-            thresholds=thresholds,
-            train_class_counts=self.class_counts,
-            num_examples=len(split),
-        )
-
-    def _scores(self, split: Split) -> Iterator[tuple[Tensor, Tensor]]:
-        low, high = EVALUATION_BATCH
-        size = min(max(EVALUATION_NUMBERS // split.inputs[0].numel(), low), high)
-        for start in range(0, len(split), size):
-            rows = slice(start, start + size)
-            scores = self.model(self._prepare(split.inputs[rows].to(self.device)))
-            if isinstance(scores, tuple):
-                scores = scores[0 if self.config.training.head == "ml" else 1]
-            yield scores, split.labels[rows].to(self.device)
-
-    def _probabilities(self) -> Any:
-        training = self.config.training
-        if training.threshold_scores is not None:
-            return training.threshold_scores
-        if self.declaration.head == "two_head" and training.head == "sccp":
-            return "softmax"  # that head learns by cross-entropy
-        return self.declaration.probabilities
+        The n-th epochs kept by the seeds are tested together; a seed that keeps fewer shows its last again.
+        """
+        waiting = [list(record.kept.items()) for record in self.records]
+        for turn in range(max(map(len, waiting)) if all(waiting) else 0):
+            shown = [kept[min(turn, len(kept) - 1)] for kept in waiting]
+            self.learner.load_weights([weights for _, (_, weights) in shown])
+            measured = self.measure(self.learner, "test", [thresholds for _, (thresholds, _) in shown])
+            for record, (epoch, _), test in zip(self.records, shown, measured, strict=True):
+                record.best.add_test(epoch, test.metrics)
 
     def state(self) -> dict[str, Any]:
-        """All that the rest of the run depends on."""
+        """All that the rest of the training depends on."""
         return {
-            "key": self.config.key,
-            "model": self.model.state_dict(),
-            "loss": self.loss.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "loss_optimizer": self.loss_optimizer and self.loss_optimizer.state_dict(),
-            "best": self.best.state(),
-            "kept": self.kept,
-            "epochs": self.epochs,
-            "curves": self.curves,
+            "learner": self.learner.state(),
+            "feeds": [feed.state() for feed in self.feeds],
+            "records": [record.state() for record in self.records],
             "epoch": self.epoch,
             "step": self.step,
             "loss_sum": self.loss_sum,
-            "order": self.order_at_start,
-            "noise": self.noise.get_state(),
             "global": torch.get_rng_state(),
             "seconds": self.seconds + time.perf_counter() - self.clock,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """The inverse of `state`."""
-        for name in ("model", "loss", "optimizer"):
-            getattr(self, name).load_state_dict(state[name])
-        if self.loss_optimizer is not None:
-            self.loss_optimizer.load_state_dict(state["loss_optimizer"])
-        self.best.restore(state["best"])
-        for name in ("kept", "epochs", "curves", "epoch", "step", "seconds"):
-            setattr(self, name, state[name])
-        self.loss_sum = state["loss_sum"].to(self.device)
-        self.order_at_start = state["order"]
-        self.order.set_state(state["order"])
-        self.noise.set_state(state["noise"])
+        self.learner.restore(state["learner"])
+        for feed, saved in zip(self.feeds, state["feeds"], strict=True):
+            feed.restore(saved)
+        for record, saved in zip(self.records, state["records"], strict=True):
+            record.restore(saved)
+        self.epoch, self.step, self.seconds = state["epoch"], state["step"], state["seconds"]
+        self.loss_sum = state["loss_sum"].to(self.loss_sum.device)
         torch.set_rng_state(state["global"])
-
-    def saved_model(self) -> dict[str, Any]:
-        """What a predictor needs: the weights at the criterion's best epoch, and the thresholds that go with them."""
-        assert self.criterion is not None
-        thresholds, weights = self.kept[self.best.epoch[self.criterion]]
-        return {
-            "config": self.config.to_dict(),
-            "state": weights,
-            "thresholds": {str(k): threshold for k, threshold in thresholds.items()},
-            "probabilities": self._probabilities(),
-            "num_classes": self.dataset.num_classes,
-            "input_shape": list(self.dataset.train.inputs.shape[1:]),
-            "mean": self.dataset.mean,
-            "std": self.dataset.std,
-            "class_names": list(self.dataset.class_names),
-        }
 
 
 def _device(name: str) -> torch.device:
@@ -334,15 +262,3 @@ def _device(name: str) -> torch.device:
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     return torch.device(name)
-
-
-def _batch_size(asked: int | Literal["full"], size: int) -> int:
-    if asked == "full":
-        return size
-    if asked > size:
-        raise ValueError(f"training.batch_size must be <= the number of training examples = {size}, got {asked}.")
-    return asked
-
-
-def _to(split: Split, device: torch.device) -> Split:
-    return Split(split.inputs.to(device), split.labels.to(device))

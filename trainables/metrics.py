@@ -61,21 +61,61 @@ def evaluate(
     Raises:
         ValueError: a k is out of range or has no threshold, a label is out of range, or there is no example.
     """
-    _check(ks, num_classes, thresholds)
-    counting = ThresholdSelection(ks, num_classes, num_examples) if thresholds is None else GivenThresholds(thresholds)
-    parts: list[tuple[Tensor, Tensor, Tensor]] = []
+    meter = Meter(
+        num_classes=num_classes,
+        ks=ks,
+        probabilities=probabilities,
+        thresholds=thresholds,
+        train_class_counts=train_class_counts,
+        num_examples=num_examples,
+    )
     for scores, labels in chunks:
-        likely = to_probabilities(scores, probabilities)
-        parts.append((label_ranks(scores, labels), at_labels(likely, labels), labels))
-        counting.add(likely)
-    if not parts:
-        raise ValueError("chunks must hold at least one example, got none.")
-    found, sizes = counting.finish()
-    ranks, of_label, labels = (torch.cat(part) for part in zip(*parts, strict=True))
-    hits = {f"top{k}_accuracy": ranks < k for k in ks} | {f"avg{k}_accuracy": at_least(of_label, found[k]) for k in ks}
-    metrics = _accuracies(hits, labels, num_classes, train_class_counts)
-    metrics |= {f"avg{k}_set_size": sizes[k] / len(labels) for k in ks}
-    return Evaluation(metrics, {k: found[k] for k in ks})
+        meter.add(scores, labels)
+    return meter.finish()
+
+
+class Meter:
+    """Measures a split whose scores come chunk by chunk; the arguments are those of `evaluate`."""
+
+    def __init__(
+        self,
+        *,
+        num_classes: int,
+        ks: Sequence[int],
+        probabilities: Probabilities,
+        thresholds: Mapping[int, float] | None = None,
+        train_class_counts: Tensor | None = None,
+        num_examples: int | None = None,
+    ) -> None:
+        _check(ks, num_classes, thresholds)
+        self._num_classes, self._ks, self._probabilities = num_classes, ks, probabilities
+        self._train_class_counts = train_class_counts
+        self._sets: ThresholdSelection | GivenThresholds = (
+            ThresholdSelection(ks, num_classes, num_examples) if thresholds is None else GivenThresholds(thresholds)
+        )
+        self._parts: list[tuple[Tensor, Tensor, Tensor]] = []
+
+    def add(self, scores: Tensor, labels: Tensor) -> None:
+        """Take in a chunk: scores (rows, classes) and labels (rows,)."""
+        likely = to_probabilities(scores, self._probabilities)
+        self._parts.append((label_ranks(scores, labels), at_labels(likely, labels), labels))
+        self._sets.add(likely)
+
+    def finish(self) -> Evaluation:
+        """The metrics of all chunks.
+
+        Raises:
+            ValueError: a label is out of range, or no chunk came.
+        """
+        if not self._parts:
+            raise ValueError("chunks must hold at least one example, got none.")
+        found, sizes = self._sets.finish()
+        ranks, of_label, labels = (torch.cat(part) for part in zip(*self._parts, strict=True))
+        hits = {f"top{k}_accuracy": ranks < k for k in self._ks}
+        hits |= {f"avg{k}_accuracy": at_least(of_label, found[k]) for k in self._ks}
+        metrics = _accuracies(hits, labels, self._num_classes, self._train_class_counts)
+        metrics |= {f"avg{k}_set_size": sizes[k] / len(labels) for k in self._ks}
+        return Evaluation(metrics, {k: found[k] for k in self._ks})
 
 
 def label_ranks(scores: Tensor, labels: Tensor) -> Tensor:

@@ -307,7 +307,7 @@ def test_the_estimated_labels_of_role_learn_at_their_own_rate(make_config: Any, 
         )
         with pytest.raises(InterruptedError):
             train(config, checkpoint=checkpoint, checkpoint_seconds=0, on_epoch=stop)
-        estimates: torch.Tensor = torch.load(checkpoint, weights_only=True)["loss"]["estimates"].double()
+        estimates: torch.Tensor = torch.load(checkpoint, weights_only=True)["learner"]["loss"]["estimates"].double()
         return estimates
 
     start, once, twice = (estimates_after_one_step(factor) for factor in (1e-30, 1e4, 2e4))
