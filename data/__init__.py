@@ -5,15 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from data import cifar100, circle, digits, fashion_mnist
+from data import cifar100, cifar100_lt, circle, digits, fashion_mnist, image_folder, plantnet300k
 from data.dataset import Dataset, DatasetDeclaration, Root
 from data.label_noise import with_label_noise
+from data.own_dataset import own_declaration
+from data.own_function import is_own
 from data.settings import nearest, typed
 
 DATASETS: dict[str, DatasetDeclaration] = {
-    declaration.name: declaration
-    for declaration in (circle.DECLARATION, digits.DECLARATION, fashion_mnist.DECLARATION, cifar100.DECLARATION)
+    module.DECLARATION.name: module.DECLARATION
+    for module in (circle, digits, fashion_mnist, cifar100, cifar100_lt, plantnet300k, image_folder)
 }
+
+
+def declaration_of(settings: Mapping[str, Any]) -> DatasetDeclaration:
+    """What is declared of the data set that the settings name: a row of the table, or a user's own data.
+
+    A user's own data, `package.module:function`, have the parameters that the settings give; nothing is imported.
+
+    Raises:
+        ValueError: unknown data set.
+    """
+    name = settings.get("name")
+    if is_own(name):
+        return own_declaration(settings)
+    if name not in DATASETS:
+        raise ValueError(f"unknown data set {name!r}. {nearest(name, DATASETS)}")
+    return DATASETS[name]
 
 
 def complete_data(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -22,16 +40,13 @@ def complete_data(settings: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         ValueError: unknown data set or setting, a value of another type, or out of range.
     """
-    name = settings.get("name")
-    if name not in DATASETS:
-        raise ValueError(f"unknown data set {name!r}. {nearest(name, DATASETS)}")
-    declaration = DATASETS[name]
-    complete: dict[str, Any] = {"name": name, **declaration.parameters}
+    declaration = declaration_of(settings)
+    complete: dict[str, Any] = {"name": declaration.name, **declaration.parameters}
     for key, value in settings.items():
-        if key == "name":
+        if key == "name" or is_own(declaration.name):
             continue
         if key not in declaration.parameters:
-            raise ValueError(f"{key}: {name} has no such setting. {nearest(key, declaration.parameters)}")
+            raise ValueError(f"{key}: {declaration.name} has no such setting. {nearest(key, declaration.parameters)}")
         complete[key] = typed(key, declaration.parameters[key], value)
     declaration.check(complete)
     return complete
@@ -47,7 +62,7 @@ def base_settings(settings: Mapping[str, Any]) -> dict[str, Any] | None:
         ValueError: see `complete_data`.
     """
     complete = complete_data(settings)
-    if DATASETS[complete["name"]].drawn_per_seed:
+    if declaration_of(complete).drawn_per_seed:
         return None
     return {key: value for key, value in complete.items() if key != "label_noise"}
 
@@ -67,8 +82,9 @@ def load_base(settings: Mapping[str, Any], *, root: Root = None, download: bool 
     base = base_settings(settings)
     if base is None:
         raise ValueError(f"shared data must not depend on a run's seed, got {settings['name']!r}.")
-    name = base.pop("name")
-    return DATASETS[name].load(root=root, download=download, **base)
+    declaration = declaration_of(base)
+    del base["name"]
+    return declaration.load(root=root, download=download, **base)
 
 
 def load_dataset(
@@ -89,7 +105,8 @@ def load_dataset(
     """
     complete = complete_data(settings)
     label_noise = complete.pop("label_noise")
-    declaration = DATASETS[complete.pop("name")]
+    declaration = declaration_of(complete)
+    del complete["name"]
     if not declaration.drawn_per_seed:
         dataset = load_base(settings, root=root, download=download) if base is None else base
     elif base is None:

@@ -9,8 +9,10 @@ import torch
 from torch import Tensor
 
 from data.dataset import Dataset, Split
+from data.image_files import ImageFiles
 
 _SPLITS = ("train", "val", "test")
+_PLAIN = ("num_classes", "mean", "std", "class_names", "crop")
 
 
 def to_arrays(dataset: Dataset) -> dict[str, Any]:
@@ -18,30 +20,30 @@ def to_arrays(dataset: Dataset) -> dict[str, Any]:
     arrays: dict[str, Any] = {}
     for name in _SPLITS:
         split: Split = getattr(dataset, name)
-        arrays[f"{name}_inputs"] = split.inputs.numpy()
+        inputs = split.inputs
+        if isinstance(inputs, ImageFiles):
+            arrays |= {f"{name}_names": inputs.names, f"{name}_folder": inputs.folder, f"{name}_resize": inputs.resize}
+        else:
+            arrays[f"{name}_inputs"] = inputs.numpy()
         arrays[f"{name}_labels"] = split.labels.numpy()
-    return {
-        **arrays,
-        "num_classes": dataset.num_classes,
-        "mean": dataset.mean,
-        "std": dataset.std,
-        "superclasses": None if dataset.superclasses is None else dataset.superclasses.numpy(),
-        "class_names": dataset.class_names,
-    }
+    plain = {name: getattr(dataset, name) for name in _PLAIN}
+    superclasses = dataset.superclasses
+    return {**arrays, **plain, "superclasses": None if superclasses is None else superclasses.numpy()}
 
 
 def from_arrays(arrays: dict[str, Any]) -> Dataset:
     """The inverse of `to_arrays`: tensors on the very memory of the arrays, which may be read-only."""
-    splits = {name: Split(as_tensor(arrays[f"{name}_inputs"]), as_tensor(arrays[f"{name}_labels"])) for name in _SPLITS}
     superclasses = arrays["superclasses"]
-    return Dataset(
-        **splits,
-        num_classes=arrays["num_classes"],
-        mean=arrays["mean"],
-        std=arrays["std"],
-        superclasses=None if superclasses is None else as_tensor(superclasses),
-        class_names=arrays["class_names"],
-    )
+    members: dict[str, Any] = {name: arrays[name] for name in _PLAIN}
+    for name in _SPLITS:
+        members[name] = Split(_inputs(arrays, name), as_tensor(arrays[f"{name}_labels"]))
+    return Dataset(**members, superclasses=None if superclasses is None else as_tensor(superclasses))
+
+
+def _inputs(arrays: dict[str, Any], split: str) -> Tensor | ImageFiles:
+    if f"{split}_inputs" in arrays:
+        return as_tensor(arrays[f"{split}_inputs"])
+    return ImageFiles(arrays[f"{split}_folder"], arrays[f"{split}_names"], arrays[f"{split}_resize"])
 
 
 def as_tensor(array: np.ndarray[Any, Any]) -> Tensor:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
+
+if TYPE_CHECKING:
+    from data.image_files import ImageFiles
 
 
 @dataclass(frozen=True)
@@ -15,11 +18,12 @@ class Split:
     """One split of a data set.
 
     Args:
-        inputs: (n, features) float32, or images (n, channels, height, width) uint8. Never written to: it may be shared.
+        inputs: (n, features) float32, or images (n, channels, height, width) uint8, or n images that stay files until
+            they are needed. Never written to: it may be shared.
         labels: (n,) int64 class indices.
     """
 
-    inputs: Tensor
+    inputs: Tensor | ImageFiles
     labels: Tensor
 
     def __len__(self) -> int:
@@ -36,6 +40,8 @@ class Dataset:
         mean, std: per channel, for images in 0..1; None where the inputs need no normalisation.
         superclasses: (num_classes,) int64 group of each class, or None; label noise stays within a group.
         class_names: one name a class, or empty.
+        crop: side of the square window of an image that a model is given: a random one in training, the one in the
+            middle in evaluation. None: images as they are.
     """
 
     train: Split
@@ -46,6 +52,13 @@ class Dataset:
     std: tuple[float, ...] | None = None
     superclasses: Tensor | None = None
     class_names: tuple[str, ...] = ()
+    crop: int | None = None
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """Of one example as a model is given it: (features,) or (channels, height, width)."""
+        stored = tuple(self.train.inputs.shape[1:]) if isinstance(self.train.inputs, Tensor) else (3,)
+        return stored if self.crop is None else (stored[0], self.crop, self.crop)
 
 
 @dataclass(frozen=True, kw_only=True)

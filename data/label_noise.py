@@ -2,7 +2,8 @@
 
 There each training label is, with probability p, replaced by one of its superclass. The paper's statement that at
 p = 0.5 "half of them (on average) have a different label than the original one" settles what its words leave open: the
-replacement is drawn uniformly from the *other* classes of the superclass. Validation and test labels stay as they are.
+replacement is drawn uniformly from the *other* classes of the superclass. Validation and test labels stay as they are,
+and so do those of a class that is alone in its superclass.
 """
 
 from __future__ import annotations
@@ -30,13 +31,8 @@ def noisy_labels(labels: Tensor, superclasses: Tensor, probability: float, gener
 
     Returns:
         (n,) int64, new memory.
-
-    Raises:
-        ValueError: a superclass of a single class, whose labels could not change.
     """
     sizes = torch.bincount(superclasses)
-    if (sizes == 1).any():
-        raise ValueError(f"every superclass must hold 2 or more classes for label noise, got sizes {sizes.tolist()}.")
     members = torch.argsort(superclasses, stable=True)  # classes, group by group
     starts = (sizes.cumsum(0) - sizes)[superclasses]
     place = torch.empty_like(members)
@@ -44,7 +40,8 @@ def noisy_labels(labels: Tensor, superclasses: Tensor, probability: float, gener
     place -= starts  # of each class within its group
     changed, which = torch.rand(2, len(labels), dtype=torch.float64, generator=generator)
     others = sizes[superclasses[labels]] - 1
-    step = 1 + (which * others).long().clamp(max=others - 1)  # the product of a draw just below 1 may round up
+    # a product of a draw just below 1 may round up; alone in its superclass, a class comes round to itself
+    step = 1 + (which * others).long().clamp(max=others - 1)
     replacement = members[starts[labels] + (place[labels] + step) % (others + 1)]
     return torch.where(changed < probability, replacement, labels)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 
 def typed(name: str, default: object, value: object) -> object:
-    """The value in the type of the default: a number stays one, 3.0 is a whole number, null only replaces a null.
+    """The value in the type of the default: text stays text, 3.0 is a whole number, null only replaces a null.
 
     Args:
         name: the setting, for the message.
@@ -20,6 +20,9 @@ def typed(name: str, default: object, value: object) -> object:
     """
     if default is None:
         return None if value is None else _whole(name, value, "a whole number or null")
+    if isinstance(default, str):
+        require(isinstance(value, str), name, "text", value)
+        return value
     if isinstance(default, float):
         return _number(name, value)
     return _whole(name, value, "a whole number")
@@ -29,6 +32,12 @@ def require(fulfilled: bool, name: str, rule: str, value: object) -> None:
     """Raise ValueError in the project's form, e.g. "sigma must be > 0, got -1.0.", unless the rule is fulfilled."""
     if not fulfilled:
         raise ValueError(f"{name} must be {rule}, got {value!r}.")
+
+
+def require_one_of(name: str, value: object, known: Iterable[str]) -> None:
+    """Raise ValueError unless the value is one of the names."""
+    names = list(known)
+    require(value in names, name, f"one of {', '.join(names)}", value)
 
 
 def nearest(name: object, known: Iterable[str]) -> str:

@@ -78,3 +78,26 @@ def train_and_val(
         return train, val
     (chosen,) = stratified_split(labels[train], (subset,), seeded_generator(split_seed, f"{name}/subset"))
     return train[chosen], val
+
+
+def hold_out(labels: Tensor, fraction: float, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """What is kept of a data set, and what is held out of it: from every class the same share.
+
+    Of a class with n examples `fraction * n`, rounded, are held out, but at least one, and never the last: a class with
+    one example keeps it. So the share of a small class is larger.
+
+    Args:
+        labels: (n,) int64 class indices.
+        fraction: to hold out, between 0 and 1.
+        generator: decides which examples.
+
+    Returns:
+        Indices of the examples kept, and of those held out, each ascending.
+    """
+    counts = torch.bincount(labels)
+    wanted = (counts * fraction).round().long().clamp(min=1).minimum((counts - 1).clamp(min=0))
+    shuffled = torch.randperm(len(labels), generator=generator)
+    by_class = shuffled[torch.argsort(labels[shuffled], stable=True)]
+    rank = torch.arange(len(labels)) - (counts.cumsum(0) - counts).repeat_interleave(counts)
+    held = rank < wanted.repeat_interleave(counts)
+    return by_class[~held].sort().values, by_class[held].sort().values

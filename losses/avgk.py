@@ -12,6 +12,8 @@ Differs from the paper: equation 14 as printed counts the true label among the n
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
@@ -19,11 +21,19 @@ from torch.nn.functional import logsigmoid
 from losses.checks import at_labels, check_batch, check_k
 from losses.cross_entropy import log_softmax
 from losses.declaration import Hyperparameter, LossDeclaration
+from losses.few_classes import NotDifferentiable, are_few, by_class, mark_largest_
 from losses.top_classes import top_positions
 
 
 def avgk(
-    ml_scores: Tensor, sccp_scores: Tensor, labels: Tensor, *, k: int, alpha: float = 1.0, y_in_negatives: bool = False
+    ml_scores: Tensor,
+    sccp_scores: Tensor,
+    labels: Tensor,
+    *,
+    k: int,
+    alpha: float = 1.0,
+    y_in_negatives: bool = False,
+    batches: int = 1,
 ) -> Tensor:
     """Cross-entropy of the SCCP head plus binary cross-entropy of the ML head on label and candidates (two-head eq.
     15).
@@ -36,6 +46,7 @@ def avgk(
         k: mean set size, 1 to classes - 1.
         alpha: weight of candidates and negatives against the label.
         y_in_negatives: count the label among the negatives too, as equation 14 is printed.
+        batches: how many batches of one size the rows are, one after another, each with its own candidates.
 
     Returns:
         (batch,) values whose mean is the batch loss; each depends on the whole batch through the candidates.
@@ -50,14 +61,17 @@ def avgk(
         raise ValueError(f"the scores of both heads must have one shape, got {shapes}.")
     num_classes = ml_scores.shape[1]
     check_k(k, num_classes)
+    few = are_few(ml_scores)
+    if few:
+        ml_scores = by_class(ml_scores)
     log_probabilities = log_softmax(sccp_scores)
     cross_entropy = -at_labels(log_probabilities, labels)
-    candidates = candidate_classes(log_probabilities, labels, k=k)
     negative, positive = alpha / (num_classes - k), alpha / max(k - 1, 1)
-    of_label = labels.unsqueeze(1)
-    signs = _marked(ml_scores, -1.0, candidates, 1.0).scatter(1, of_label, 1.0)
-    weights = _marked(ml_scores, negative, candidates, positive).scatter(1, of_label, 1.0)
-    values = cross_entropy - (weights * logsigmoid(signs * ml_scores)).sum(1)
+    mark = _MarkFew.of if few else _mark
+    signs, weights = mark(log_probabilities.detach(), labels, k, negative, positive, batches)
+    margins = signs * ml_scores
+    of_classes = logsigmoid(margins.t()).t() if few else logsigmoid(margins)  # it copies what is not contiguous
+    values = cross_entropy - (weights * of_classes).sum(1)
     return values - negative * logsigmoid(-at_labels(ml_scores, labels)) if y_in_negatives else values
 
 
@@ -76,9 +90,56 @@ def candidate_classes(log_probabilities: Tensor, labels: Tensor, *, k: int) -> T
     return top_positions(others.flatten(), (k - 1) * len(labels))
 
 
+def _mark(
+    log_probabilities: Tensor, labels: Tensor, k: int, negative: float, positive: float, batches: int
+) -> tuple[Tensor, Tensor]:
+    """1 for the label and the candidates, else -1; and the weight of each class. Both (batch, classes)."""
+    size = len(labels) // batches
+    rows = [slice(start, start + size) for start in range(0, len(labels), size)]
+    candidates = torch.cat(
+        [
+            each.start * log_probabilities.shape[1] + candidate_classes(log_probabilities[each], labels[each], k=k)
+            for each in rows
+        ]
+    )
+    of_label = labels.unsqueeze(1)
+    signs = _marked(log_probabilities, -1.0, candidates, 1.0).scatter(1, of_label, 1.0)
+    return signs, _marked(log_probabilities, negative, candidates, positive).scatter(1, of_label, 1.0)
+
+
 def _marked(like: Tensor, elsewhere: float, positions: Tensor, value: float) -> Tensor:
     """A tensor like `like`, full of `elsewhere` and with `value` at the flattened `positions`."""
     return torch.full_like(like, elsewhere).flatten().scatter(0, positions, value).view_as(like)
+
+
+class _MarkFew(NotDifferentiable):
+    """As `_mark`, where there are few classes: by a threshold instead of positions, a class at a time."""
+
+    @staticmethod
+    def forward(
+        log_probabilities: Tensor, labels: Tensor, k: int, negative: float, positive: float, batches: int
+    ) -> tuple[Tensor, Tensor]:
+        of_label = labels * len(labels) + torch.arange(len(labels))  # places in the flattened (classes, batch)
+        signs = log_probabilities.t().contiguous().clone()
+        if k > 1:
+            signs.view(-1).index_fill_(0, of_label, -torch.inf)
+            mark_largest_(signs.view(len(signs), batches, -1), (k - 1) * len(labels) // batches)
+        else:
+            signs.zero_()
+        weights = (1 - signs).mul_(negative).add_(signs, alpha=positive)
+        weights.view(-1).index_fill_(0, of_label, 1.0)
+        signs.view(-1).index_fill_(0, of_label, 1.0)
+        return signs.mul_(2).sub_(1).t(), weights.t()
+
+    @staticmethod
+    def vmap(
+        info: Any, in_dims: tuple[int, int | None], scores: Tensor, labels: Tensor, *numbers: Any
+    ) -> tuple[tuple[Tensor, ...], tuple[int, int]]:
+        scores = scores.movedim(in_dims[0], 0)
+        labels = labels.expand(len(scores), -1) if in_dims[1] is None else labels.movedim(in_dims[1], 0)
+        k, negative, positive, batches = numbers
+        marks = _MarkFew.of(scores.flatten(0, 1), labels.flatten(), k, negative, positive, batches * len(scores))
+        return tuple(mark.unflatten(0, labels.shape) for mark in marks), (0, 0)
 
 
 class AvgK(nn.Module):
@@ -90,9 +151,9 @@ class AvgK(nn.Module):
         self.alpha = alpha
         self.y_in_negatives = y_in_negatives
 
-    def forward(self, scores: tuple[Tensor, Tensor], labels: Tensor) -> Tensor:
+    def forward(self, scores: tuple[Tensor, Tensor], labels: Tensor, batches: int = 1) -> Tensor:
         """See `avgk`."""
-        return avgk(*scores, labels, k=self.k, alpha=self.alpha, y_in_negatives=self.y_in_negatives)
+        return avgk(*scores, labels, k=self.k, alpha=self.alpha, y_in_negatives=self.y_in_negatives, batches=batches)
 
 
 DECLARATION = LossDeclaration(
@@ -109,4 +170,5 @@ DECLARATION = LossDeclaration(
     head="two_head",
     probabilities="sigmoid",
     needs_k=True,
+    takes_batches=True,
 )

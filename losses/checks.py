@@ -44,10 +44,14 @@ def widened(scores: Tensor) -> Tensor:
 def at_labels(values: Tensor, labels: Tensor) -> Tensor:
     """``values[i, labels[i]]`` as (batch,).
 
+    Where the values of a class lie together in memory their gradient will, too: its layout is that of the look-up.
+
     Raises:
         ValueError: a label is no column of `values` (on CPU; on CUDA the device-side assertion of the look-up fires).
     """
     try:
+        if values.stride(0) < values.stride(1):
+            return values.t().gather(0, labels.unsqueeze(0)).squeeze(0)
         return values.gather(1, labels.unsqueeze(1)).squeeze(1)
     except RuntimeError:
         check_range("labels", labels, "num_classes", values.shape[1])

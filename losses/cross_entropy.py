@@ -10,8 +10,7 @@ from torch import Tensor, nn
 
 from losses.checks import at_labels, check_batch
 from losses.declaration import LossDeclaration
-
-FEW_CLASSES = 16
+from losses.few_classes import are_few
 
 
 def cross_entropy(scores: Tensor, labels: Tensor) -> Tensor:
@@ -39,7 +38,7 @@ def log_softmax(scores: Tensor) -> Tensor:
     On CPU torch vectorises within a row, which leaves rows shorter than a vector register to scalar code; across the
     rows it is twice as fast for them.
     """
-    if scores.shape[1] < FEW_CLASSES and scores.device.type == "cpu":
+    if are_few(scores):
         return scores.t().log_softmax(0).t()
     return scores.log_softmax(1)
 

@@ -85,6 +85,8 @@ class LossDeclaration:
         probabilities: how its scores become probabilities before they are thresholded.
         needs_k, needs_class_counts, needs_indices, needs_generator: what it must be given.
         soft_labels: whether labels may be (batch, classes) probabilities.
+        takes_batches: whether values depend on the whole batch and the module takes ``batches=``: how many batches of
+            one size the rows are, one after another. All others but those that need indices go row by row.
     """
 
     name: str
@@ -99,6 +101,7 @@ class LossDeclaration:
     needs_indices: bool = False
     needs_generator: bool = False
     soft_labels: bool = False
+    takes_batches: bool = False
 
     def defaults(self) -> dict[str, Value]:
         """Every hyperparameter with its default."""

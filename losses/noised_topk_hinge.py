@@ -13,6 +13,8 @@ is scaled.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -51,8 +53,10 @@ def noised_topk_hinge(
     """
     scores = check_batch(scores, labels)
     check_k(k, scores.shape[1])
-    rival = noised_top(scores, k + 1, epsilon=epsilon, num_samples=num_samples, noise=noise, generator=generator)
-    return (1 + rival - at_labels(scores, labels)).relu()
+    lead = noised_top(
+        scores, k + 1, epsilon=epsilon, num_samples=num_samples, noise=noise, generator=generator, less=labels
+    )
+    return (1 + lead).relu()
 
 
 def noised_imbalanced_topk_hinge(
@@ -69,28 +73,20 @@ def noised_imbalanced_topk_hinge(
 ) -> Tensor:
     """``max(0, scale * (margin of the label + noised_top(scores, k + 1) - score of the label))`` (noised paper eq. 13).
 
+    Arguments, result and errors as for `noised_topk_hinge`, but for these:
+
     Args:
         scores: (batch, classes), cosines.
-        labels: (batch,) class indices.
         margins: (classes,), see `losses.ldam.class_margins`.
-        k: set size, 1 to classes - 1.
-        epsilon: scale of the noise, in units of the cosines.
-        num_samples: draws per example.
         scale: what the cosines, margin and noise added, are multiplied with.
-        noise: (batch, num_samples, classes) standard normal draws; drawn from `generator` if None.
-        generator: on the device of the scores; None is torch's global one.
-
-    Returns:
-        (batch,) values.
-
-    Raises:
-        ValueError: shapes, dtypes, labels or k do not fit.
     """
     scores = check_batch(scores, labels)
     check_k(k, scores.shape[1])
     margin = at_labels(margins.to(scores.dtype).expand_as(scores), labels)
-    rival = noised_top(scores, k + 1, epsilon=epsilon, num_samples=num_samples, noise=noise, generator=generator)
-    return (scale * (margin + rival - at_labels(scores, labels))).relu()
+    lead = noised_top(
+        scores, k + 1, epsilon=epsilon, num_samples=num_samples, noise=noise, generator=generator, less=labels
+    )
+    return (scale * (margin + lead)).relu()
 
 
 class NoisedTopKHinge(nn.Module):
@@ -107,55 +103,27 @@ class NoisedTopKHinge(nn.Module):
 
     def forward(self, scores: Tensor, labels: Tensor, noise: Tensor | None = None) -> Tensor:
         """See `noised_topk_hinge`."""
-        return noised_topk_hinge(
-            scores,
-            labels,
-            k=self.k,
-            epsilon=self.epsilon,
-            num_samples=self.num_samples,
-            noise=noise,
-            generator=self.generator,
-        )
+        return noised_topk_hinge(scores, labels, noise=noise, **self._settings())
+
+    def _settings(self) -> dict[str, Any]:
+        names = ("k", "epsilon", "num_samples", "generator")
+        return {name: getattr(self, name) for name in names}
 
 
-class NoisedImbalancedTopKHinge(nn.Module):
+class NoisedImbalancedTopKHinge(NoisedTopKHinge):
     """`noised_imbalanced_topk_hinge` as a module with the margins that the class counts give."""
 
     margins: Tensor
 
-    def __init__(
-        self,
-        *,
-        num_classes: int,
-        k: int,
-        class_counts: Tensor,
-        epsilon: float,
-        num_samples: int,
-        max_margin: float,
-        scale: float,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        super().__init__()
-        self.k = check_k(k, num_classes)
-        self.epsilon = epsilon
-        self.num_samples = num_samples
+    def __init__(self, *, class_counts: Tensor, max_margin: float, scale: float, **settings: Any) -> None:
+        super().__init__(**settings)
         self.scale = scale
-        self.generator = generator
         self.register_buffer("margins", class_margins(class_counts, max_margin), persistent=False)
 
     def forward(self, scores: Tensor, labels: Tensor, noise: Tensor | None = None) -> Tensor:
         """See `noised_imbalanced_topk_hinge`."""
-        return noised_imbalanced_topk_hinge(
-            scores,
-            labels,
-            self.margins,
-            k=self.k,
-            epsilon=self.epsilon,
-            num_samples=self.num_samples,
-            scale=self.scale,
-            noise=noise,
-            generator=self.generator,
-        )
+        settings = self._settings()
+        return noised_imbalanced_topk_hinge(scores, labels, self.margins, scale=self.scale, noise=noise, **settings)
 
 
 BALANCED = LossDeclaration(

@@ -47,7 +47,7 @@ def assume_negative(scores: Tensor, labels: Tensor) -> Tensor:
     return -positive - negatives / (scores.shape[1] - 1)
 
 
-def epr(scores: Tensor, labels: Tensor, *, k: int, beta: float = 0.01) -> Tensor:
+def epr(scores: Tensor, labels: Tensor, *, k: int, beta: float = 0.01, batches: int = 1) -> Tensor:
     """`positive_bce` with the mean set size drawn to k (two-head eq. 7 and 8).
 
     Args:
@@ -55,6 +55,7 @@ def epr(scores: Tensor, labels: Tensor, *, k: int, beta: float = 0.01) -> Tensor
         labels: (batch,) class indices.
         k: expected number of positives, 1 to classes - 1.
         beta: weight of ``(mean over the batch of the sum of the sigmoids - k)^2``, which is added to every value.
+        batches: how many batches of one size the rows are, one after another.
 
     Returns:
         (batch,) values.
@@ -64,8 +65,10 @@ def epr(scores: Tensor, labels: Tensor, *, k: int, beta: float = 0.01) -> Tensor
     """
     scores = check_batch(scores, labels)
     check_k(k, scores.shape[1])
-    expected = scores.sigmoid().sum() / len(scores)
-    return beta * (expected - k) ** 2 - logsigmoid(at_labels(scores, labels))
+    size = len(scores) // batches
+    expected = torch.stack([each.sum() for each in scores.sigmoid().chunk(batches)]) / size
+    penalties = (beta * (expected - k) ** 2).repeat_interleave(size)
+    return penalties - logsigmoid(at_labels(scores, labels))
 
 
 class PositiveBCE(nn.Module):
@@ -95,9 +98,9 @@ class EPR(nn.Module):
         self.k = check_k(k, num_classes)
         self.beta = beta
 
-    def forward(self, scores: Tensor, labels: Tensor) -> Tensor:
+    def forward(self, scores: Tensor, labels: Tensor, batches: int = 1) -> Tensor:
         """See `epr`."""
-        return epr(scores, labels, k=self.k, beta=self.beta)
+        return epr(scores, labels, k=self.k, beta=self.beta, batches=batches)
 
 
 POSITIVE_BCE = LossDeclaration(
@@ -128,4 +131,5 @@ EPR_DECLARATION = LossDeclaration(
     },
     probabilities="sigmoid",
     needs_k=True,
+    takes_batches=True,
 )

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from losses.checks import at_labels, check_batch, check_k
 from losses.cross_entropy import log_softmax
 from losses.declaration import Hyperparameter, LossDeclaration
+from losses.few_classes import are_few, by_class, top_mask
 from losses.top_classes import top_indices
 
 
@@ -54,26 +55,35 @@ def topk_transition(scores: Tensor, labels: Tensor, *, k: int, detach_weight: bo
     Raises:
         ValueError: shapes, dtypes, labels or k do not fit.
     """
-    own, saved, log_weight = _parts(scores, labels, k)
-    weight = log_weight.exp()
+    own, saved, weight = _parts(scores, labels, k)
     return own - (weight.detach() if detach_weight else weight) * saved
 
 
 def _parts(scores: Tensor, labels: Tensor, k: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Cross-entropy, cross-entropy minus grouping loss, and log-probability of the top k; each (batch,)."""
+    """Cross-entropy, cross-entropy minus grouping loss, and probability of the top k; each (batch,)."""
     scores = check_batch(scores, labels, soft_labels=True)
     check_k(k, scores.shape[1])
+    few, soft = are_few(scores), labels.is_floating_point()
+    if few:
+        scores = by_class(scores)
     log_probabilities = log_softmax(scores)
-    top = top_indices(scores, k)
-    top_logs = log_probabilities.gather(1, top)
-    together = top_logs.logsumexp(1)
-    if labels.is_floating_point():
-        top_labels = labels.gather(1, top)
-        own = -(labels * log_probabilities).sum(1)
-        return own, (top_labels * (together.unsqueeze(1) - top_logs)).sum(1), together
-    of_label = at_labels(log_probabilities, labels)
-    inside = (top == labels.unsqueeze(1)).any(1)
-    return -of_label, torch.where(inside, together - of_label, 0.0), together
+    own = -(labels * log_probabilities).sum(1) if soft else -at_labels(log_probabilities, labels)
+    if few:
+        top = top_mask(scores, k)
+        weight = (log_probabilities.exp() * top).sum(1)
+        together = weight.log()
+        if soft:
+            return own, (labels * top * (together.unsqueeze(1) - log_probabilities)).sum(1), weight
+        inside = at_labels(top, labels) > 0
+    else:
+        top = top_indices(scores, k)
+        top_logs = log_probabilities.gather(1, top)
+        together = top_logs.logsumexp(1)
+        weight = together.exp()
+        if soft:
+            return own, (labels.gather(1, top) * (together.unsqueeze(1) - top_logs)).sum(1), weight
+        inside = (top == labels.unsqueeze(1)).any(1)
+    return own, torch.where(inside, together + own, 0.0), weight
 
 
 class TopKGrouping(nn.Module):

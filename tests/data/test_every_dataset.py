@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import math
+
+import pytest
 import torch
+from torch import Tensor
 
 from data import DATASETS, complete_data
 from data.arrays import from_arrays, to_arrays
 from data.batches import normalise
 from data.dataset import Dataset, Split
+from data.dataset_check import check_dataset
+from data.label_noise import with_label_noise
 
 
 def splits(dataset: Dataset) -> tuple[Split, Split, Split]:
     return dataset.train, dataset.val, dataset.test
 
 
-def test_inputs_and_labels_have_their_declared_forms(every_dataset: Dataset) -> None:
+def test_it_is_a_data_set_as_a_users_own_must_be(every_dataset: Dataset) -> None:
+    assert check_dataset(every_dataset, source="it") is every_dataset
+
+
+def test_tensors_are_contiguous(every_dataset: Dataset) -> None:
     for split in splits(every_dataset):
-        assert len(split) == len(split.inputs) == len(split.labels)
-        assert split.labels.dtype == torch.int64
-        assert (split.inputs.dtype, split.inputs.dim()) in {(torch.uint8, 4), (torch.float32, 2)}
-        assert split.inputs.is_contiguous()
+        assert not isinstance(split.inputs, Tensor) or split.inputs.is_contiguous()
 
 
 def test_every_class_is_in_every_split_and_no_other(every_dataset: Dataset) -> None:
@@ -27,39 +34,51 @@ def test_every_class_is_in_every_split_and_no_other(every_dataset: Dataset) -> N
         assert torch.unique(split.labels).tolist() == list(range(every_dataset.num_classes))
 
 
-def test_classes_have_names_and_groups_have_two_or_more_classes(every_dataset: Dataset) -> None:
+def test_classes_have_names(every_dataset: Dataset) -> None:
     assert len(set(every_dataset.class_names)) == every_dataset.num_classes
-    if every_dataset.superclasses is not None:
-        assert every_dataset.superclasses.shape == (every_dataset.num_classes,)
-        assert every_dataset.superclasses.bincount().min() >= 2
 
 
-def test_normalised_training_inputs_have_mean_0_and_deviation_1(every_dataset: Dataset) -> None:
-    inputs = every_dataset.train.inputs[:20_000]
-    if inputs.dtype == torch.float32:
-        assert every_dataset.mean is None
-        return
+def test_normalised_inputs_have_mean_0_and_deviation_1(every_dataset: Dataset) -> None:
+    inputs = every_dataset.val.inputs
+    if not isinstance(inputs, Tensor) or inputs.dtype == torch.float32:
+        pytest.skip("has no constants of its own images")
 
     values = normalise(inputs, every_dataset.mean, every_dataset.std)
 
-    # constants of all images against those of a part: 0.02 is far above the difference, far below a wrong constant's
-    assert values.mean((0, 2, 3)).abs().max() < 0.02
-    assert (values.std((0, 2, 3)) - 1).abs().max() < 0.02
+    # constants of all images against those of a part: 0.05 is far above the difference, far below a wrong constant's
+    assert values.mean((0, 2, 3)).abs().max() < 0.05
+    assert (values.std((0, 2, 3)) - 1).abs().max() < 0.05
+
+
+def test_label_noise_stays_in_the_superclass_at_the_rate_asked_for(every_dataset: Dataset) -> None:
+    groups = every_dataset.superclasses
+    if groups is None:
+        groups = torch.zeros(every_dataset.num_classes, dtype=torch.int64)
+
+    noisy = with_label_noise(every_dataset, 0.3, seed=0).train.labels
+
+    clean = every_dataset.train.labels
+    assert torch.equal(groups[noisy], groups[clean])
+    can_change = groups.bincount()[groups[clean]] > 1
+    share = (noisy != clean)[can_change].double().mean().item()
+    assert abs(share - 0.3) < 5 * math.sqrt(0.3 * 0.7 / int(can_change.sum()))  # false alarm 6e-7
 
 
 def test_a_data_set_survives_the_way_through_arrays(every_dataset: Dataset) -> None:
     copy = from_arrays(to_arrays(every_dataset))
 
     for before, after in zip(splits(every_dataset), splits(copy), strict=True):
-        assert after.inputs.data_ptr() == before.inputs.data_ptr()
-        assert torch.equal(after.inputs, before.inputs)
+        if isinstance(before.inputs, Tensor):
+            assert isinstance(after.inputs, Tensor)
+            assert after.inputs.data_ptr() == before.inputs.data_ptr()
+            assert torch.equal(after.inputs, before.inputs)
+        else:
+            assert not isinstance(after.inputs, Tensor)
+            assert (after.inputs.folder, after.inputs.resize) == (before.inputs.folder, before.inputs.resize)
+            assert after.inputs.names is before.inputs.names
         assert torch.equal(after.labels, before.labels)
-    assert (copy.mean, copy.std, copy.class_names) == (
-        every_dataset.mean,
-        every_dataset.std,
-        every_dataset.class_names,
-    )
-    assert copy.num_classes == every_dataset.num_classes
+    for member in ("mean", "std", "class_names", "crop", "num_classes", "input_shape"):
+        assert getattr(copy, member) == getattr(every_dataset, member)
     assert (copy.superclasses is None) == (every_dataset.superclasses is None)
 
 
@@ -79,4 +98,4 @@ def test_the_declared_number_of_classes_is_that_of_the_data(dataset_name: str, e
     if callable(declared):
         declared = declared(complete_data({"name": dataset_name}))
 
-    assert declared == every_dataset.num_classes
+    assert declared in (None, every_dataset.num_classes)

@@ -60,11 +60,12 @@ def test_noise_is_reproduced_by_its_seed_and_differs_between_seeds() -> None:
     assert not torch.equal(noisy(0.5, seed=1), noisy(0.5, seed=2))
 
 
-def test_a_superclass_of_one_class_is_refused() -> None:
-    with pytest.raises(
-        ValueError, match=r"every superclass must hold 2 or more classes for label noise, got sizes \[2, 1\]"
-    ):
-        noisy_labels(torch.tensor([0]), torch.tensor([0, 0, 1]), 0.1, seeded_generator(0, "test"))
+def test_a_class_alone_in_its_superclass_keeps_its_labels() -> None:
+    labels = torch.tensor([0, 1, 2] * 500)
+
+    noisy = noisy_labels(labels, torch.tensor([0, 0, 1]), 1.0, seeded_generator(0, "test"))
+
+    assert torch.equal(noisy, torch.tensor([1, 0, 2] * 500))
 
 
 def test_runs_share_images_and_clean_splits_and_have_their_own_training_labels() -> None:

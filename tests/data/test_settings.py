@@ -6,6 +6,8 @@ import pytest
 
 from data import base_settings, complete_data, load_base, load_dataset
 
+KNOWN = "Known: cifar100, cifar100_lt, circle, digits, fashion_mnist, image_folder, plantnet300k."
+
 
 def test_defaults_are_filled_in_and_the_name_comes_first() -> None:
     complete = complete_data({"label_noise": 0.2, "name": "cifar100"})
@@ -27,6 +29,7 @@ def test_completing_again_changes_nothing() -> None:
         ("cifar100", "subset", 10_000.0, 10_000),
         ("cifar100", "subset", None, None),
         ("digits", "split_seed", 3.0, 3),
+        ("image_folder", "folder", "photos", "photos"),
     ],
 )
 def test_values_take_the_type_of_the_default(name: str, key: str, given: Any, kept: Any) -> None:
@@ -41,9 +44,9 @@ def test_values_take_the_type_of_the_default(name: str, key: str, given: Any, ke
     [
         (
             {"name": "circl"},
-            "unknown data set 'circl'. Did you mean 'circle'? Known: cifar100, circle, digits, fashion_mnist.",
+            "unknown data set 'circl'. Did you mean 'circle'? " + KNOWN,
         ),
-        ({}, "unknown data set None. Known: cifar100, circle, digits, fashion_mnist."),
+        ({}, "unknown data set None. " + KNOWN),
         (
             {"name": "digits", "label_nose": 0.1},
             "label_nose: digits has no such setting. Did you mean 'label_noise'? Known: label_noise, split_seed.",
@@ -64,6 +67,19 @@ def test_values_take_the_type_of_the_default(name: str, key: str, given: Any, ke
         ({"name": "circle", "minor": 1.1}, "minor must be between 0 and 1, got 1.1."),
         ({"name": "circle", "classes": 1}, "classes must be >= 2, got 1."),
         ({"name": "circle", "per_class": 0}, "per_class must be >= 1, got 0."),
+        ({"name": "cifar100_lt", "imbalance": 0.5}, "imbalance must be between 1 and 450, got 0.5."),
+        ({"name": "image_folder", "folder": 3}, "folder must be text, got 3."),
+        ({"name": "image_folder", "folder": None}, "folder must be text, got None."),
+        ({"name": "image_folder", "crop": 257}, "crop must be between 1 and resize = 256, got 257."),
+        ({"name": "image_folder", "resize": 0}, "resize must be >= 1, got 0."),
+        ({"name": "image_folder", "val_fraction": 1}, "val_fraction must be between 0 and 1, both excluded, got 1.0."),
+        ({"name": "image_folder", "store": "disk"}, "store must be one of files, memory, got 'disk'."),
+        ({"name": "image_folder", "unreadable": "warn"}, "unreadable must be one of error, skip, got 'warn'."),
+        (
+            {"name": "plantnet300k", "normalisation": "symmetric"},
+            "normalisation must be one of imagenet, plantnet, got 'symmetric'.",
+        ),
+        ({"name": "plantnet300k", "label_noise": 1.5}, "label_noise must be between 0 and 1, got 1.5."),
     ],
 )
 def test_wrong_settings_are_refused_with_the_rule_and_the_value(settings: dict[str, Any], message: str) -> None:

@@ -1,0 +1,104 @@
+"""Image files decoded by several threads, a bounded number of batches ahead of the training.
+
+PIL decodes and scales without Python's lock, so threads are enough. Which image and which window belongs to a batch is
+settled before any of it is read: batches are the same whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+
+import torch
+from torch import Tensor
+
+from data.dataset import DataError
+from data.image_files import ImageFiles, Place
+
+Wanted = tuple[list[int], list[Place] | None]
+"""The images of a batch by their indices, and for each where its window lies; None: in the middle."""
+
+
+def decode_batches(
+    files: ImageFiles,
+    wanted: Iterable[Wanted],
+    *,
+    size: int,
+    padding: int = 0,
+    threads: int | None = None,
+    pinned: bool = False,
+) -> Iterator[Tensor]:
+    """Batches of image windows, in the order wanted.
+
+    Args:
+        files: the images.
+        wanted: what is in each batch.
+        size: side of the windows.
+        padding: see `ImageFiles.read`.
+        threads: that decode; None: as many as torch uses in this process. They change the speed alone.
+        pinned: put the batches into page-locked memory, from which a GPU copies while others work.
+
+    Yields:
+        (batch, 3, size, size) uint8, new memory.
+
+    Raises:
+        DataError: a file is missing or damaged.
+    """
+    threads = threads or torch.get_num_threads()
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="decode")
+    begun: deque[tuple[Tensor, list[Future[None]]]] = deque()
+    try:
+        for indices, places in wanted:
+            begun.append(_begin(pool, files, indices, places, size, padding, pinned))
+            ahead = max(2, -(-2 * threads // len(indices)))  # batches: at least two, and two images a thread
+            if len(begun) > ahead:
+                yield _finished(*begun.popleft())
+        while begun:
+            yield _finished(*begun.popleft())
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _begin(
+    pool: Executor,
+    files: ImageFiles,
+    indices: list[int],
+    places: list[Place] | None,
+    size: int,
+    padding: int,
+    pinned: bool,
+) -> tuple[Tensor, list[Future[None]]]:
+    batch = torch.empty(len(indices), 3, size, size, dtype=torch.uint8, pin_memory=pinned)
+    pixels = batch.numpy()
+
+    def read(row: int) -> None:
+        place = None if places is None else places[row]
+        pixels[row] = files.read(indices[row], size=size, place=place, padding=padding)
+
+    return batch, [pool.submit(read, row) for row in range(len(indices))]
+
+
+def _finished(batch: Tensor, work: list[Future[None]]) -> Tensor:
+    for part in work:
+        part.result()
+    return batch
+
+
+def decode_all(files: ImageFiles) -> Tensor:
+    """All images at once: the square in the middle of each, scaled to `files.resize`.
+
+    Returns:
+        (n, 3, resize, resize) uint8.
+
+    Raises:
+        DataError: a file is missing or damaged, or they need more memory than the machine has.
+    """
+    side = files.resize
+    needed, there = len(files) * 3 * side * side, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > there:
+        rule = f"fit into the machine's {there / 2**30:.1f} GiB of memory"
+        raise DataError(f"Images in store: memory must {rule}, got {needed / 2**30:.1f} GiB. Set store: files.")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return _finished(*_begin(pool, files, list(range(len(files))), None, side, 0, pinned=False))

@@ -1,0 +1,53 @@
+"""A user's own function, named ``package.module:function`` in a study: for data and for models."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+FORM = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
+
+
+def is_own(name: object) -> bool:
+    """Whether a name means a function of the user's and not a row of a table."""
+    return isinstance(name, str) and ":" in name
+
+
+def is_plain(value: object) -> bool:
+    """Whether a setting is data that JSON keeps as they are: it goes into the run key and to other machines."""
+    try:
+        return bool(json.loads(json.dumps(value, allow_nan=False)) == value)
+    except (TypeError, ValueError):
+        return False
+
+
+def own_function(name: str, section: str, arguments: Sequence[Any], settings: Mapping[str, Any]) -> Callable[[], Any]:
+    """The function of that name with its arguments, still to be called.
+
+    Args:
+        name: where it is; its module is imported.
+        section: of the study, for messages.
+        arguments, settings: what it will be called with.
+
+    Raises:
+        ValueError: it can't be imported, there is none of that name, or it doesn't take these arguments.
+    """
+    module_name, _, attribute = name.partition(":")
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:  # a module can raise anything
+        raise ValueError(f"{section}.name: {module_name} can't be imported: {type(error).__name__}: {error}") from error
+    function = getattr(module, attribute, None)
+    if not callable(function):
+        raise ValueError(  # noqa: TRY004 - the name is wrong
+            f"{section}.name must name a function, got {name!r}; {module_name} has none of that name."
+        )
+    try:
+        inspect.signature(function).bind(*arguments, **settings)
+    except TypeError as error:
+        raise ValueError(f"{section}: {name} {error}.") from None
+    return lambda: function(*arguments, **settings)

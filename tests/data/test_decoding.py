@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from data import decoding
+from data.dataset import DataError
+from data.decoding import Wanted, decode_all, decode_batches
+from data.image_files import ImageFiles, as_names
+
+
+@pytest.fixture
+def files(write_images: Callable[..., None], tmp_path: Path) -> ImageFiles:
+    write_images(tmp_path, {"a": 23})
+    return ImageFiles(str(tmp_path), as_names(f"a/{number:03d}.jpg" for number in range(23)), 12)
+
+
+WANTED: list[Wanted] = [
+    ([3, 1, 4], [(0, 1), (2, 3), (4, 5)]),
+    ([22, 0], None),
+    ([5], [(7, 7)]),
+    ([*range(10)], [(number, 2 * number) for number in range(10)]),
+]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_batches_are_the_images_wanted_whatever_the_number_of_threads(files: ImageFiles, threads: int) -> None:
+    batches = list(decode_batches(files, WANTED, size=10, padding=2, threads=threads))
+
+    assert len(batches) == len(WANTED)
+    for batch, (indices, places) in zip(batches, WANTED, strict=True):
+        expected = [
+            torch.tensor(files.read(index, size=10, place=place, padding=2))
+            for index, place in zip(indices, places or [None] * len(indices), strict=True)
+        ]
+        assert torch.equal(batch, torch.stack(expected))
+
+
+def test_only_a_few_batches_are_decoded_ahead(files: ImageFiles) -> None:
+    begun = []
+
+    def wanted() -> Iterator[Wanted]:
+        for number in range(23):
+            begun.append(number)
+            yield [number], None
+
+    batches = decode_batches(files, wanted(), size=10, threads=2)
+    next(batches)
+
+    assert len(begun) == 5  # the one that came, and four ahead: two images for each of two threads
+    batches.close()
+
+
+def test_giving_up_in_the_middle_ends_the_threads(files: ImageFiles) -> None:
+    batches = decode_batches(files, WANTED, size=10, threads=3)
+    next(batches)
+
+    batches.close()
+
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("decode")]
+
+
+def test_an_image_that_can_not_be_read_stops_its_batch_by_name(files: ImageFiles) -> None:
+    files.path(4).write_bytes(b"no picture")
+
+    batches = decode_batches(files, [([0, 1], None), ([4, 5], None)], size=10, threads=2)
+
+    assert next(batches).shape == (2, 3, 10, 10)
+    with pytest.raises(DataError, match=r"004\.jpg must be readable"):
+        next(batches)
+
+
+def test_all_images_at_once_are_their_middles(files: ImageFiles) -> None:
+    images = decode_all(files)
+
+    assert images.shape == (23, 3, 12, 12)
+    assert torch.equal(images[7], torch.tensor(files.read(7, size=12)))
+
+
+def test_more_images_than_memory_are_refused(files: ImageFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding.os, "sysconf", lambda name: 1)
+
+    with pytest.raises(DataError, match=r"store: memory must fit into .*, got 0\.0 GiB\. Set store: files\."):
+        decode_all(files)
