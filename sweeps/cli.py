@@ -20,6 +20,8 @@ STOPPED = 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit codes: 0 done, 1 some runs failed or none could be started, 2 bad input, 130 stopped by Ctrl-C."""
+    if str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))  # a study may name functions of the user's; workers look there as well
     options = _parser().parse_args(arguments)
     try:
         code: int = options.command(options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+from collections.abc import Callable
 from typing import Any
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -73,6 +74,22 @@ def slots(*, cpus: float, gpus: float) -> int:
     resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]  # Ray has no annotation here
     fits = [resources.get(kind, 0) / need for kind, need in (("CPU", cpus), ("GPU", gpus)) if need > 0]
     return max(1, int(min(fits)))
+
+
+def share_of_a_gpu(runs_per_gpu: Callable[[], int]) -> float:
+    """What one run is given of a GPU so that as many share it as a measurement finds best; 0 where there is none.
+
+    Args:
+        runs_per_gpu: the measurement; runs on a node of the cluster that has a GPU, which it has for itself.
+    """
+    if not ray.cluster_resources().get("GPU"):  # type: ignore[no-untyped-call]  # Ray has no annotation here
+        return 0.0
+
+    def measure() -> int:  # Ray wants a function, which a partial one is not
+        return runs_per_gpu()
+
+    runs: int = ray.get(ray.remote(num_gpus=1, num_cpus=0)(measure).remote())
+    return 1 / runs
 
 
 def driver_host() -> str:

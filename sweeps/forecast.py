@@ -63,7 +63,7 @@ def plan_study(options: argparse.Namespace) -> int:
     console.print(table)
     console.print(
         f"About {duration(seconds)} of training: {duration(seconds / slots)} on {slots} slots of "
-        f"{study.resources.cpus:g} CPU and {study.resources.gpus:g} GPU, and some seconds to start. "
+        f"{study.resources.cpus:g} CPU and {_amount(study.resources.gpus)} GPU, and some seconds to start. "
         "Nothing was recorded."
     )
     return 0
@@ -84,7 +84,7 @@ def _probe(config: RunConfig, root: str | None, download: bool, threads: int) ->
     epochs, started, result = 1, time.monotonic(), None
     while True:
         short = dataclasses.replace(config, training=_shortened(config, epochs))
-        result = datasets.run(Job(config=short, root=root, download=download))
+        (result,) = datasets.train(Job(configs=(short,), root=root, download=download))
         if result.status == "failed":
             raise ValueError(result.reason)
         if epochs >= config.training.epochs or time.monotonic() - started > PROBE_SECONDS:
@@ -97,7 +97,7 @@ def _probe(config: RunConfig, root: str | None, download: bool, threads: int) ->
 
 def _shortened(config: RunConfig, epochs: int) -> Training:
     milestones = tuple(milestone for milestone in config.training.milestones if milestone < epochs)
-    return dataclasses.replace(config.training, epochs=epochs, milestones=milestones)
+    return dataclasses.replace(config.training, epochs=epochs, milestones=milestones, patience=None)
 
 
 def _example(study: Study, arm: str) -> RunConfig:
@@ -112,6 +112,10 @@ def _counts(study: Study, arm: str) -> tuple[str, str]:
     if study.search is not None and study.arms[arm].searched:
         search = f"{times}{study.search.trials} trials x {len(study.search.seeds)} seeds"
     return search, f"{times}{len(study.confirm_seeds)} seeds"
+
+
+def _amount(gpus: float | str) -> str:
+    return "a measured share of a" if isinstance(gpus, str) else f"{gpus:g}"
 
 
 def _precise(seconds: float) -> str:

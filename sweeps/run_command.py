@@ -7,8 +7,9 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -74,7 +75,10 @@ def _sweep(
         return False
     began, before = time.monotonic(), sum(result.seconds for result in planner.results.values())
     try:
-        with _executor(options, study, left) as executor, _sigterm_as_interrupt():  # Ray takes SIGTERM when it starts
+        with (
+            _executor(options, study, planner, left, console) as executor,
+            _sigterm_as_interrupt(),
+        ):  # Ray takes SIGTERM when it starts
             console.print(
                 f"{study.name}: {left} of {planner.total} runs to train, {executor.slots} at a time", highlight=False
             )
@@ -95,7 +99,9 @@ def _sweep(
 
 
 @contextmanager
-def _executor(options: argparse.Namespace, study: Study, left: int) -> Iterator[Executor]:
+def _executor(
+    options: argparse.Namespace, study: Study, planner: Planner, left: int, console: Console
+) -> Iterator[Executor]:
     executor: Executor
     if options.in_process:
         from sweeps.execution.local_executor import LocalExecutor
@@ -110,13 +116,26 @@ def _executor(options: argparse.Namespace, study: Study, left: int) -> Iterator[
     try:
         from sweeps.execution.ray_executor import RayExecutor
 
-        executor = RayExecutor(cpus=study.resources.cpus, gpus=study.resources.gpus, most=left)
+        gpus = study.resources.gpus
+        if gpus == "auto":
+            gpus = cluster.share_of_a_gpu(_measurement(study, planner))
+            told = f"{round(1 / gpus)} runs share a GPU, as measured" if gpus else "There is no GPU: runs train on CPUs"
+            console.print(f"{told}.", highlight=False)
+        executor = RayExecutor(cpus=study.resources.cpus, gpus=gpus, most=left)
         try:
             yield executor
         finally:
             executor.close()
     finally:
         cluster.disconnect()
+
+
+def _measurement(study: Study, planner: Planner) -> Callable[[], int]:
+    """How many runs are best trained at once on a GPU, measured on the first run that is left."""
+    from trainables.sharing import runs_per_gpu
+
+    example = next(run.config for run, result in planner.runs() if result is None)
+    return partial(runs_per_gpu, example, root=study.data_root, download=study.download)
 
 
 @contextmanager

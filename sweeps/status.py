@@ -45,7 +45,6 @@ class StatusFile:
     def finished(self, run: PlannedRun, result: RunResult) -> None:
         """A run has its result."""
         self._running.pop(run.key, None)
-        self.tick()
 
     def tick(self) -> None:
         """Write, if it is time."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from sweeps.execution.executor import Executor, Job
+from sweeps.execution.executor import Executor, Job, Outcome, SeedsAtOnce
 from sweeps.planning.planned_run import PlannedRun
-from sweeps.planning.planner import Planner, Signal
+from sweeps.planning.planner import Planner
 from sweeps.planning.study import Study
 from sweeps.records.journal import Journal
+from sweeps.seed_teams import SeedTeams, Team
+from trainables.checkpoint import remove_checkpoint
 from trainables.run_config import KeepModel, RunResult
 
 POLL_SECONDS = 1.0
@@ -20,7 +24,7 @@ class Watcher(Protocol):
     """Whoever wants to know how a sweep goes: the recorder, the progress display."""
 
     def started(self, run: PlannedRun) -> None:
-        """A run was given to the executor."""
+        """It is a run's turn to be trained."""
         ...
 
     def finished(self, run: PlannedRun, result: RunResult) -> None:
@@ -55,43 +59,85 @@ class Sweep:
     ) -> None:
         self.study, self.planner, self.executor, self.journal = study, planner, executor, journal
         self.folder, self.watchers = folder.absolute(), list(watchers)  # a slot works in another folder
-        self._training: dict[str, PlannedRun] = {}
+        self._checkpoints = self.folder / "checkpoints"
+        self._teams = SeedTeams(planner, study.resources, journal.seeds_at_once, journal.decide_seeds)
+        self._jobs: dict[str, Team] = {}  # those that the executor has, in the order in which it takes them
+        self._job_of: dict[str, str] = {}  # by run key
+        self._announced: set[str] = set()
+        self._probes: dict[str, str] = {}  # the families that probes measure, by job
 
     def run(self) -> None:
         """Run the study to its end."""
-        while self._fill() or self._training:
-            for result in self.executor.wait(POLL_SECONDS):
-                self._take(result)
+        while self._fill() or self._jobs or self._probes:
+            self._take(self.executor.wait(POLL_SECONDS))
             for watcher in self.watchers:
                 watcher.tick()
+        shutil.rmtree(self._checkpoints, ignore_errors=True)
 
     def _fill(self) -> bool:
         """Keep every slot busy and one job waiting for it; False when the planner has no more to give for now."""
-        while len(self._training) < 2 * self.executor.slots:
-            run = self.planner.next_run()
-            if isinstance(run, Signal):
+        while len(self._probes) + len(self._jobs) < 2 * self.executor.slots:
+            team = self._teams.next_team()
+            if team is None:
                 return False
-            self._training[run.key] = run
-            self.executor.submit(self._job(run))
-            for watcher in self.watchers:
-                watcher.started(run)
+            if isinstance(team, tuple):
+                family, runs = team
+                probe = self._job(runs, probe=True)
+                self._probes[probe.key] = family
+                self.executor.submit(probe)
+            else:
+                self._start(team)
         return True
 
-    def _take(self, result: RunResult) -> None:
-        run = self._training.pop(result.key)
-        self.journal.add(run, result)
-        self.planner.tell(result)
-        for watcher in self.watchers:
-            watcher.finished(run, result)
+    def _start(self, team: Team) -> None:
+        job = self._job(team)
+        self._jobs[job.key] = team
+        self._job_of |= {run.key: job.key for run in team}
+        self.executor.submit(job)
+        self._announce()
 
-    def _job(self, run: PlannedRun) -> Job:
-        return Job(
-            config=run.config,
-            checkpoint=self.folder / "checkpoints" / f"{run.key}.pt",
-            keep_model=self._keep_model(run),
+    def _announce(self) -> None:
+        """Say which runs are being trained: those of the first jobs, as many as there are slots."""
+        for job in list(self._jobs)[: self.executor.slots]:
+            if job not in self._announced:
+                self._announced.add(job)
+                for run in self._jobs[job]:
+                    for watcher in self.watchers:
+                        watcher.started(run)
+
+    def _take(self, outcomes: Iterable[Outcome]) -> None:
+        """Results of one job, which come together, go into the journal together."""
+        results: dict[str, RunResult] = {}
+        for outcome in outcomes:
+            if isinstance(outcome, SeedsAtOnce):
+                self._teams.decide(self._probes.pop(outcome.key), outcome.seeds)
+            else:
+                results[outcome.key] = outcome
+        for job in dict.fromkeys(self._job_of.pop(key) for key in results):
+            self._finish(job, [(run, results[run.key]) for run in self._jobs.pop(job)])
+
+    def _finish(self, job: str, pairs: Sequence[tuple[PlannedRun, RunResult]]) -> None:
+        self._announced.discard(job)
+        self.journal.add_all(pairs)
+        remove_checkpoint(self._checkpoint(job))  # a run that failed leaves one
+        for run, result in pairs:
+            self.planner.tell(result)
+            for watcher in self.watchers:
+                watcher.finished(run, result)
+        self._announce()
+
+    def _job(self, team: Team, *, probe: bool = False) -> Job:
+        job = Job(
+            configs=tuple(run.config for run in team),
+            keep_models=tuple(self._keep_model(run) for run in team),
             root=self.study.data_root,
             download=self.study.download,
+            probe=probe,
         )
+        return replace(job, checkpoint=self._checkpoint(job.key))
+
+    def _checkpoint(self, job: str) -> Path:
+        return self._checkpoints / f"{job}.pt"
 
     def _keep_model(self, run: PlannedRun) -> KeepModel | None:
         """The chosen configuration's first confirmation seed gives the model that is kept."""

@@ -12,6 +12,7 @@ from pathlib import Path
 import yaml
 
 from trainables.loop import train
+from trainables.memory import keep_freed_memory
 from trainables.run_check import complete_config
 
 
@@ -22,6 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--root", help="where the data files lie (default: SETSWEEP_DATA or ~/.cache/setsweep)")
     parser.add_argument("--checkpoint", type=Path, help="file to checkpoint to, and to resume from if it is there")
     options = parser.parse_args(arguments)
+    keep_freed_memory()
     try:
         plain = _mapping(yaml.load(options.config.read_text(), Loader=_Loader))  # noqa: S506 - a safe loader
         result = train(

@@ -1,28 +1,57 @@
-"""One attempt at a run in which nothing escapes: an error becomes a failed result with its reason."""
+"""One attempt at some runs in which nothing escapes: an error becomes a failed result with its reason."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+
+import torch
 
 from data.dataset import Dataset
-from trainables.loop import train
-from trainables.run_config import RunConfig, RunResult, failed
+from trainables.loop import train_seeds
+from trainables.run_config import KeepModel, RunConfig, RunResult, failed
 
 
-def attempt(config: RunConfig, dataset: Callable[[], Dataset], *, attempts: int = 1, **options: Any) -> RunResult:
-    """`train`, with any exception recorded as a failed run.
+def attempt(
+    configs: Sequence[RunConfig],
+    dataset: Callable[[RunConfig], Dataset],
+    *,
+    attempts: int = 1,
+    checkpoint: Path | None = None,
+    keep_models: Sequence[KeepModel | None] = (),
+) -> list[RunResult]:
+    """`train_seeds`, with any exception recorded as a failed run.
+
+    An error of several seeds side by side need not be one of each: they are tried again in halves, down to the single
+    seed. Seeds that are too many for the memory together thus still have their results.
 
     Args:
-        config: what to train.
-        dataset: gives its data; may raise like anything else.
-        attempts: how often this run has been started, this time included.
-        options: passed on to `train`.
+        configs: what to train, equal but for the seed.
+        dataset: gives the data of each; may raise like anything else.
+        attempts: how often these runs have been started, this time included.
+        checkpoint: see `trainables.loop.train`.
+        keep_models: see `trainables.loop.train_seeds`.
     """
     started = time.time()
+    keep_models = keep_models or [None] * len(configs)
     try:
-        return replace(train(config, dataset=dataset(), **options), attempts=attempts)
+        datasets = [dataset(config) for config in configs]
+        results = train_seeds(configs, datasets=datasets, checkpoint=checkpoint, keep_models=keep_models)
+        return [replace(result, attempts=attempts) for result in results]
     except Exception as error:  # noqa: BLE001 - a run must never take the sweep with it, whatever it raises
-        return failed(config, f"{type(error).__name__}: {error}", started=started, attempts=attempts)
+        reason = f"{type(error).__name__}: {error}"
+    if len(configs) == 1:
+        return [failed(configs[0], reason, started=started, attempts=attempts)]
+    half = (len(configs) + 1) // 2
+    return [
+        result
+        for part in (slice(half), slice(half, None))
+        for result in attempt(configs[part], dataset, attempts=attempts, keep_models=keep_models[part])
+    ]
+
+
+def ran_out_of_memory(result: RunResult) -> bool:
+    """Whether a run failed because its device had no memory left, which it may have had by itself."""
+    return result.status == "failed" and (result.reason or "").startswith(torch.OutOfMemoryError.__name__)

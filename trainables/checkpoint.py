@@ -5,11 +5,47 @@ from __future__ import annotations
 import glob
 import os
 import pickle
+import time
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
+
+WRITING_SHARE = 0.02  # of the time is spent on writing checkpoints, at most
+
+
+@dataclass
+class Saver:
+    """Writes the checkpoint of a run when it is due.
+
+    Args:
+        path: of the checkpoint; None: none is ever due.
+        every: seconds from one to the next, or more where writing takes so long that it would cost more than
+            `WRITING_SHARE` of the time; 0: one is due after every step, whatever it costs.
+        key: of the run.
+        clock: in seconds.
+    """
+
+    path: Path | None
+    every: float
+    key: str
+    clock: Callable[[], float] = time.monotonic
+    _due: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._due = self.clock() + self.every
+
+    def maybe(self, state: Callable[[], dict[str, Any]]) -> None:
+        """Write the state if a checkpoint is due; else the state is not asked for, which may wait for a GPU."""
+        if self.path is None or (started := self.clock()) < self._due:
+            return
+        save_checkpoint({"key": self.key, **state()}, self.path)
+        written = self.clock()
+        wait = max(self.every, (written - started) / WRITING_SHARE) if self.every else 0.0
+        self._due = written + wait
 
 
 def save_checkpoint(state: dict[str, Any], path: Path) -> None:

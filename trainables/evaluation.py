@@ -70,7 +70,7 @@ def probabilities_of(config: RunConfig) -> Probabilities:
 
 
 def predictor(record: Record, dataset: Dataset) -> dict[str, Any]:
-    """What a predictor needs of a trained model, ready to be saved: the weights and the thresholds that go with them."""
+    """What a predictor needs of a trained model, ready to be saved: weights and the thresholds that go with them."""
     weights, thresholds = record.saved_model()
     return {
         "config": record.config.to_dict(),
@@ -78,7 +78,7 @@ def predictor(record: Record, dataset: Dataset) -> dict[str, Any]:
         "thresholds": {str(k): threshold for k, threshold in thresholds.items()},
         "probabilities": probabilities_of(record.config),
         "num_classes": dataset.num_classes,
-        "input_shape": list(dataset.train.inputs.shape[1:]),
+        "input_shape": list(dataset.input_shape),
         "mean": dataset.mean,
         "std": dataset.std,
         "class_names": list(dataset.class_names),

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from data.dataset import Dataset
 from data.feeds import Batch
-from data.seeding import derived_seed
-from losses import LOSSES, build_loss
-from trainables.models import build_model
+from losses import LOSSES
+from trainables.averaging import MovingAverage
+from trainables.device import compiled, lower_precision
+from trainables.learner_parts import initial_loss, initial_model
 from trainables.optimizers import Updates, build_loss_optimizer, build_optimizer
 from trainables.run_config import RunConfig
 
 Weights = dict[str, Tensor]
+Scores = Tensor | tuple[Tensor, ...]
+Network = Callable[[Tensor], Any]
 
 
 class Learner(Protocol):
@@ -35,7 +38,7 @@ class Learner(Protocol):
         ...
 
     def weights(self, seed: int) -> Weights:
-        """A copy of the weights and buffers of the model at this position."""
+        """A copy, in the main memory, of the weights and buffers that the model at this position is evaluated with."""
         ...
 
     def load_weights(self, weights: Sequence[Mapping[str, Tensor]]) -> None:
@@ -54,6 +57,8 @@ class Learner(Protocol):
 class SoloLearner:
     """The model of one seed by itself.
 
+    On CUDA, images and the weights of convolutions lie with the channels last, as its fast kernels want them.
+
     Args:
         config: complete.
         dataset: its data.
@@ -61,25 +66,16 @@ class SoloLearner:
     """
 
     def __init__(self, config: RunConfig, dataset: Dataset, device: torch.device) -> None:
-        self._config = config
+        self._config, self._training, self._device = config, config.training, device
         self._declaration = LOSSES[config.loss["name"]]
-        self._model = build_model(
-            config.model,
-            head=self._declaration.head,
-            input_shape=tuple(dataset.train.inputs.shape[1:]),
-            num_classes=dataset.num_classes,
-            seed=derived_seed(config.seed, "initialisation"),
-        ).to(device)
-        self._noise = torch.Generator(device).manual_seed(derived_seed(config.seed, "loss_noise"))
-        self._loss = build_loss(
-            config.loss["name"],
-            num_classes=dataset.num_classes,
-            class_counts=torch.bincount(dataset.train.labels, minlength=dataset.num_classes),
-            num_examples=len(dataset.train),
-            generator=self._noise,
-            **{name: value for name, value in config.loss.items() if name != "name"},
-        ).to(device)
-        optimizer = config.training.optimizer
+        self._model = initial_model(config, dataset, device)
+        if device.type == "cuda":
+            self._model.to(memory_format=torch.channels_last)
+        self._network = compiled(self._model, device) if self._training.compile else self._model
+        self._average = MovingAverage(self._model, self._training.ema) if self._training.ema else None
+        self._evaluated = self._average.model if self._average else self._model
+        self._loss, self._noise = initial_loss(config, dataset, device)
+        optimizer = self._training.optimizer
         self._optimizer = build_optimizer(self._model.parameters(), optimizer)
         self._loss_optimizer: Updates | None = None
         if list(self._loss.parameters()):
@@ -91,20 +87,31 @@ class SoloLearner:
         if not self._model.training:
             self._model.train()
         extra = {"indices": batch.indices} if self._declaration.needs_indices else {}
-        loss = self._loss(self._model(batch.inputs), batch.labels, **extra).mean()
+        loss = self._loss(self._scores(self._network, batch.inputs), batch.labels, **extra).mean()
         loss.backward()
+        if self._training.clip_norm is not None:
+            nn.utils.clip_grad_norm_(self._model.parameters(), self._training.clip_norm)
         self._optimizer.step(lr)
         if self._loss_optimizer is not None:
             self._loss_optimizer.step(lr * self._config.loss["label_lr_factor"])
+        if self._average is not None:
+            self._average.follow()
         detached: Tensor = loss.detach().reshape(1)
         return detached
 
     def scores(self, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
         """See `Learner`."""
-        if self._model.training:
-            self._model.eval()
-        scores = self._model(inputs[0])
-        return [scores[0 if self._config.training.head == "ml" else 1] if isinstance(scores, tuple) else scores]
+        if self._evaluated.training:
+            self._evaluated.eval()
+        scores = self._scores(self._evaluated, inputs[0])
+        return [scores[0 if self._training.head == "ml" else 1] if isinstance(scores, tuple) else scores]
+
+    def _scores(self, network: Network, inputs: Tensor) -> Scores:
+        if self._device.type == "cuda" and inputs.dim() == 4:
+            inputs = inputs.contiguous(memory_format=torch.channels_last)
+        with lower_precision(self._training.precision, self._device):
+            scores: Scores = network(inputs)
+        return tuple(each.float() for each in scores) if isinstance(scores, tuple) else scores.float()
 
     def finite(self) -> list[bool]:
         """See `Learner`."""
@@ -113,11 +120,11 @@ class SoloLearner:
     def weights(self, seed: int) -> Weights:
         """See `Learner`."""
         assert seed == 0, "there is one model"
-        return {name: value.clone() for name, value in self._model.state_dict().items()}
+        return {name: value.to("cpu", copy=True) for name, value in self._evaluated.state_dict().items()}
 
     def load_weights(self, weights: Sequence[Mapping[str, Tensor]]) -> None:
         """See `Learner`."""
-        self._model.load_state_dict(weights[0])
+        self._evaluated.load_state_dict(weights[0])
 
     def state(self) -> dict[str, Any]:
         """See `Learner`."""
@@ -126,6 +133,7 @@ class SoloLearner:
             "loss": self._loss.state_dict(),
             "optimizer": self._optimizer.state_dict(),
             "loss_optimizer": self._loss_optimizer and self._loss_optimizer.state_dict(),
+            "average": self._average and self._average.state(),
             "noise": self._noise.get_state(),
         }
 
@@ -135,4 +143,6 @@ class SoloLearner:
             part.load_state_dict(state[name])
         if self._loss_optimizer is not None:
             self._loss_optimizer.load_state_dict(state["loss_optimizer"])
+        if self._average is not None:
+            self._average.restore(state["average"])
         self._noise.set_state(state["noise"])

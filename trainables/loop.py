@@ -1,9 +1,17 @@
 """The training loop: a RunConfig in, a RunResult out. The same path on CPU and CUDA, for mini-batches and full batches,
 for one seed and for several seeds of a configuration that train side by side.
 
-A run that is stopped and started again from its checkpoint ends, on a CPU, bit-identical to one that was not stopped:
-the checkpoint holds the models, the optimisers, the best epochs so far, every generator, and the position in the data
-(the generators' state at the epoch's start and the number of steps taken since).
+A run that is stopped goes on from the step after its last checkpoint, in the middle of an epoch: the checkpoint holds
+the models, the optimisers, the best epochs so far with their weights, every generator, and the position in the data
+(the generators' state at the epoch's start and the number of steps taken since). On a CPU, with the same number of
+threads, it ends bit-identical to one that was not stopped. On CUDA, whose kernels sum in no fixed order, it is as close
+to it as two uninterrupted runs of one configuration are to each other: the first step to float32 rounding, the rest to
+what the training makes of that.
+
+The loop waits for the device at the end of an epoch and of an evaluation, and for a checkpoint when one is due, but not
+in a step. There is one checkpoint a run, removed at its end; it holds, as the run does, one copy of the weights for
+each epoch that some metric reports. These copies lie in the main memory, as runs may share a GPU: each is one transfer
+after an evaluation, which waits for the device anyway.
 """
 
 from __future__ import annotations
@@ -12,7 +20,6 @@ import hashlib
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +29,15 @@ from data import load_dataset
 from data.dataset import Dataset
 from data.feeds import TrainingFeed
 from data.seeding import derived_seed
-from trainables.checkpoint import load_checkpoint, remove_checkpoint, save_checkpoint
+from trainables.checkpoint import Saver, load_checkpoint, remove_checkpoint, save_checkpoint
+from trainables.device import find_device, product_precision, runtime
 from trainables.evaluation import SplitMeasure, predictor
-from trainables.learner import Learner, SoloLearner
 from trainables.optimizers import learning_rate
 from trainables.record import Record
 from trainables.run_config import KeepModel, RunConfig, RunResult
+from trainables.side_by_side import build_learner
 
-CHECKPOINT_FORMAT = 2  # a checkpoint of another format is of no use
+CHECKPOINT_FORMAT = 3  # a checkpoint of another format is of no use
 
 EpochReport = Callable[[int, Mapping[str, float]], None]
 
@@ -51,7 +59,8 @@ def train(
         dataset: its data, where the caller has it already; else it is loaded.
         root: where the data files lie (see `data.load_dataset`).
         checkpoint: a file to write the state of the run to, and to resume from if it is there; removed at the end.
-        checkpoint_seconds: time between checkpoints; 0 writes one after every step.
+        checkpoint_seconds: time between checkpoints, or more (see `trainables.checkpoint.Saver`); 0 writes one after
+            every step.
         keep_model: where to save the trained model, if anywhere.
         on_epoch: called after each evaluation with the epoch and its metrics.
 
@@ -101,20 +110,21 @@ def train_seeds(
     started = time.time()
     keep_models = keep_models or [None] * len(configs)
     key = _team_key(configs)
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), product_precision(configs[0].training.precision):
         torch.default_generator.manual_seed(derived_seed(configs[0].seed, "model"))
         team = _Team(configs, datasets, [keep.criterion if keep else None for keep in keep_models])
         if checkpoint is not None and (state := load_checkpoint(checkpoint, key=key)):
             team.restore(state)
         clock = time.perf_counter()
-        team.finish(_Saver(checkpoint, checkpoint_seconds, key), on_epoch)
+        team.finish(Saver(checkpoint, checkpoint_seconds, key), on_epoch)
         seconds = (team.seconds + time.perf_counter() - clock) / len(configs)
+        used = runtime(team.training, team.device, seeds=len(configs))
     for record, dataset, keep in zip(team.records, datasets, keep_models, strict=True):
         if keep is not None and record.reason is None:
             save_checkpoint(predictor(record, dataset), keep.folder / "model.pt")
     if checkpoint is not None:
         remove_checkpoint(checkpoint)
-    return [_result(record, seconds=seconds, started=started) for record in team.records]
+    return [_result(record, seconds=seconds, started=started, used=used) for record in team.records]
 
 
 def _team_key(configs: Sequence[RunConfig]) -> str:
@@ -123,7 +133,7 @@ def _team_key(configs: Sequence[RunConfig]) -> str:
     return hashlib.sha256("/".join(names).encode()).hexdigest()[:16]
 
 
-def _result(record: Record, *, seconds: float, started: float) -> RunResult:
+def _result(record: Record, *, seconds: float, started: float, used: Mapping[str, Any]) -> RunResult:
     done = record.reason is None
     return RunResult(
         key=record.config.key,
@@ -138,22 +148,9 @@ def _result(record: Record, *, seconds: float, started: float) -> RunResult:
         started=started,
         finished=time.time(),
         host=socket.gethostname(),
+        stopped=record.stopped,
+        runtime=used,
     )
-
-
-@dataclass
-class _Saver:
-    """Writes the checkpoint when it is due."""
-
-    path: Path | None
-    every: float
-    key: str
-    last: float = field(default_factory=time.monotonic)
-
-    def maybe(self, state: Callable[[], dict[str, Any]]) -> None:
-        if self.path is not None and time.monotonic() - self.last >= self.every:
-            save_checkpoint({"key": self.key, **state()}, self.path)
-            self.last = time.monotonic()
 
 
 class _Team:
@@ -163,13 +160,21 @@ class _Team:
         self, configs: Sequence[RunConfig], datasets: Sequence[Dataset], criteria: Sequence[str | None]
     ) -> None:
         self.training, self.test = configs[0].training, configs[0].test
-        device = _device(self.training.device)
+        self.device = device = find_device(self.training.device)
+        if device.type == "cuda":
+            torch.cuda.reset_peak_memory_stats(device)
         self.records = [Record(*pair) for pair in zip(configs, criteria, strict=True)]
         self.feeds = [
-            TrainingFeed(dataset, batch_size=self.training.batch_size, seed=config.seed, device=device)
+            TrainingFeed(
+                dataset,
+                batch_size=self.training.batch_size,
+                seed=config.seed,
+                device=device,
+                augmentation=self.training.augment,
+            )
             for config, dataset in zip(configs, datasets, strict=True)
         ]
-        self.learner: Learner = SoloLearner(configs[0], datasets[0], device)
+        self.learner = build_learner(configs, datasets, device)
         self.measure = SplitMeasure(configs[0], datasets, device)
         self.epoch = 0  # finished epochs
         self.step = 0  # finished steps of the epoch in progress
@@ -177,8 +182,8 @@ class _Team:
         self.seconds = 0.0  # spent before the last resume
         self.clock = time.perf_counter()
 
-    def finish(self, saver: _Saver, on_epoch: Callable[[int, int, Mapping[str, float]], None] | None) -> None:
-        """Train to the end, or until every seed has diverged."""
+    def finish(self, saver: Saver, on_epoch: Callable[[int, int, Mapping[str, float]], None] | None) -> None:
+        """Train to the end, or until every seed has diverged or run out of patience."""
         training = self.training
         while self.epoch < training.epochs and self._going():
             losses = self._train_epoch(saver)
@@ -193,16 +198,18 @@ class _Team:
             self._test()
 
     def _going(self) -> bool:
-        return any(record.reason is None for record in self.records)
+        return any(record.going for record in self.records)
 
-    def _train_epoch(self, saver: _Saver) -> list[float]:
+    def _train_epoch(self, saver: Saver) -> list[float]:
         """The mean training loss of each seed over an epoch."""
-        lr = learning_rate(self.training, epoch=self.epoch, batch_size=self.feeds[0].batch_size)
+        num_examples, batch_size = self.feeds[0].num_examples, self.feeds[0].batch_size
+        steps = -(-num_examples // batch_size)
         for batches in zip(*(feed.epoch(skip=self.step) for feed in self.feeds), strict=True):
+            lr = learning_rate(self.training, epoch=self.epoch, batch_size=batch_size, step=self.step, steps=steps)
             self.loss_sum += self.learner.step(batches, lr) * len(batches[0].labels)
             self.step += 1
             saver.maybe(self.state)
-        losses = [loss / self.feeds[0].num_examples for loss in self.loss_sum.tolist()]
+        losses = [loss / num_examples for loss in self.loss_sum.tolist()]
         self.epoch += 1
         self.step = 0
         self.loss_sum.zero_()
@@ -213,7 +220,7 @@ class _Team:
     ) -> None:
         measured = self.measure(self.learner, "val")
         for seed, (record, loss, val) in enumerate(zip(self.records, losses, measured, strict=True)):
-            if record.reason is None:
+            if record.going:
                 metrics = record.add(self.epoch, loss, val, lambda seed=seed: self.learner.weights(seed))  # type: ignore[misc]
                 if on_epoch is not None:
                     on_epoch(record.config.seed, self.epoch, metrics)
@@ -221,12 +228,17 @@ class _Team:
     def _test(self) -> None:
         """Test the model of every epoch that some metric reports, once each, with its own thresholds.
 
-        The n-th epochs kept by the seeds are tested together; a seed that keeps fewer shows its last again.
+        The n-th epochs kept by the seeds are tested together; a seed that keeps fewer shows its last again, and one
+        that diverged before it had any shows what it has, to no effect.
         """
+        weights = self.learner.weights
         waiting = [list(record.kept.items()) for record in self.records]
-        for turn in range(max(map(len, waiting)) if all(waiting) else 0):
-            shown = [kept[min(turn, len(kept) - 1)] for kept in waiting]
-            self.learner.load_weights([weights for _, (_, weights) in shown])
+        for turn in range(max(map(len, waiting))):
+            shown = [
+                kept[min(turn, len(kept) - 1)] if kept else (0, (dict.fromkeys(record.config.k, 0.0), weights(seed)))
+                for seed, (record, kept) in enumerate(zip(self.records, waiting, strict=True))
+            ]
+            self.learner.load_weights([kept for _, (_, kept) in shown])
             measured = self.measure(self.learner, "test", [thresholds for _, (thresholds, _) in shown])
             for record, (epoch, _), test in zip(self.records, shown, measured, strict=True):
                 record.best.add_test(epoch, test.metrics)
@@ -254,11 +266,3 @@ class _Team:
         self.epoch, self.step, self.seconds = state["epoch"], state["step"], state["seconds"]
         self.loss_sum = state["loss_sum"].to(self.loss_sum.device)
         torch.set_rng_state(state["global"])
-
-
-def _device(name: str) -> torch.device:
-    if name == "cuda" and not torch.cuda.is_available():
-        raise ValueError("training.device must be a device that is there, got 'cuda' on a machine without one.")
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    return torch.device(name)

@@ -7,7 +7,7 @@ and each of its steps costs a small model a tenth of its time. The numbers are t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -68,14 +68,30 @@ class Sgd:
         self._momentum = _on_devices(state["momentum"], self._parameters)
 
 
-class Adam:
-    """Adam, or AdamW with its decoupled weight decay (``torch.optim.Adam``, ``torch.optim.AdamW``)."""
+class _WithMoments:
+    """What the two kinds of Adam have in common: for each parameter two moments of its gradients and its steps."""
 
-    def __init__(self, parameters: Iterable[nn.Parameter], settings: Optimizer) -> None:
+    def __init__(self, parameters: Iterable[nn.Parameter], settings: Optimizer, *, no_steps: Callable[[], Any]) -> None:
         self._parameters, self._settings = list(parameters), settings
         self._mean = [torch.zeros_like(parameter) for parameter in self._parameters]
         self._square = [torch.zeros_like(parameter) for parameter in self._parameters]
-        self._steps = [torch.tensor(0.0) for _ in self._parameters]
+        self._steps = [no_steps() for _ in self._parameters]
+
+    def state_dict(self) -> dict[str, Any]:
+        """See `Updates`."""
+        return {"mean": self._mean, "square": self._square, "steps": self._steps}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """See `Updates`."""
+        self._mean, self._square = (_on_devices(state[name], self._parameters) for name in ("mean", "square"))
+        self._steps = list(state["steps"])
+
+
+class Adam(_WithMoments):
+    """Adam, or AdamW with its decoupled weight decay (``torch.optim.Adam``, ``torch.optim.AdamW``)."""
+
+    def __init__(self, parameters: Iterable[nn.Parameter], settings: Optimizer) -> None:
+        super().__init__(parameters, settings, no_steps=lambda: torch.tensor(0.0))
 
     @torch.no_grad()
     def step(self, lr: float) -> None:
@@ -98,50 +114,29 @@ class Adam:
             maximize=False,
         )
 
-    def state_dict(self) -> dict[str, Any]:
-        """See `Updates`."""
-        return {"mean": self._mean, "square": self._square, "steps": self._steps}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """See `Updates`."""
-        self._mean, self._square = (_on_devices(state[name], self._parameters) for name in ("mean", "square"))
-        self._steps = list(state["steps"])
-
-
-class SparseAdam:
+class SparseAdam(_WithMoments):
     """Adam for parameters of which each step touches some rows alone (``torch.optim.SparseAdam``)."""
 
     def __init__(self, parameters: Iterable[nn.Parameter], settings: Optimizer) -> None:
-        self._parameters, self._settings = list(parameters), settings
-        self._mean = [torch.zeros_like(parameter) for parameter in self._parameters]
-        self._square = [torch.zeros_like(parameter) for parameter in self._parameters]
-        self._steps = 0
+        super().__init__(parameters, settings, no_steps=int)
 
     @torch.no_grad()
     def step(self, lr: float) -> None:
         """See `Updates`."""
-        self._steps += 1
+        self._steps = [steps + 1 for steps in self._steps]
         sparse_adam(
             list(self._parameters),
             _take_gradients(self._parameters),
             self._mean,
             self._square,
-            [self._steps] * len(self._parameters),
+            self._steps,
             beta1=self._settings.betas[0],
             beta2=self._settings.betas[1],
             lr=lr,
             eps=1e-8,
             maximize=False,
         )
-
-    def state_dict(self) -> dict[str, Any]:
-        """See `Updates`."""
-        return {"mean": self._mean, "square": self._square, "steps": self._steps}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """See `Updates`."""
-        self._mean, self._square = (_on_devices(state[name], self._parameters) for name in ("mean", "square"))
-        self._steps = state["steps"]
 
 
 def build_optimizer(parameters: Iterable[nn.Parameter], settings: Optimizer) -> Updates:
@@ -158,13 +153,17 @@ def build_loss_optimizer(parameters: Iterable[nn.Parameter], settings: Optimizer
     return Sgd(parameters, plain) if settings.name == "sgd" else SparseAdam(parameters, plain)
 
 
-def learning_rate(training: Training, *, epoch: int, batch_size: int) -> float:
-    """The learning rate of an epoch: times `gamma` after each milestone, scaled where a reference batch size is set.
+def learning_rate(training: Training, *, epoch: int, batch_size: int, step: int = 0, steps: int = 1) -> float:
+    """The learning rate of a step: times `gamma` after each milestone, scaled where a reference batch size is set.
+
+    Within the warm-up it is the share of that which the steps done, this one included, are of all of its steps.
 
     Args:
         training: see `Training`.
         epoch: finished epochs, from 0.
         batch_size: examples per step, as a number.
+        step: finished steps of the epoch, from 0.
+        steps: of an epoch.
     """
     lr = training.optimizer.lr
     if training.reference_batch_size is not None:
@@ -172,6 +171,8 @@ def learning_rate(training: Training, *, epoch: int, batch_size: int) -> float:
     for milestone in training.milestones:
         if epoch >= milestone:
             lr *= training.gamma
+    if epoch < training.warmup_epochs:
+        lr *= (epoch * steps + step + 1) / (training.warmup_epochs * steps)
     return lr
 
 

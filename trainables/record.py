@@ -11,7 +11,7 @@ from trainables.learner import Weights
 from trainables.metrics import Evaluation
 from trainables.run_config import RunConfig
 
-STATE = ("epochs", "curves", "kept", "reason")
+STATE = ("epochs", "curves", "kept", "reason", "waited", "stopped")
 
 
 class Record:
@@ -27,6 +27,8 @@ class Record:
         curves: metrics at those epochs.
         kept: thresholds and weights of the epochs that some metric reports.
         reason: why the seed has diverged; None as long as it has not.
+        waited: evaluations in a row that were the best of no metric.
+        stopped: the epoch after which these were too many; None as long as they are not.
 
     Raises:
         ValueError: the criterion is not measured.
@@ -42,15 +44,22 @@ class Record:
         self.curves: dict[str, list[float]] = {}
         self.kept: dict[int, tuple[dict[int, float], Weights]] = {}
         self.reason: str | None = None
+        self.waited = 0
+        self.stopped: int | None = None
+
+    @property
+    def going(self) -> bool:
+        """Whether there is more to be measured."""
+        return self.reason is None and self.stopped is None
 
     def check_loss(self, epoch: int, loss: float) -> None:
         """Note a divergence where the training loss of an epoch is not finite."""
-        if self.reason is None and not math.isfinite(loss):
+        if self.going and not math.isfinite(loss):
             self.reason = f"training loss must be finite, got {loss} in epoch {epoch}."
 
     def check_weights(self, epoch: int, finite: bool) -> None:
         """Note a divergence where the last step, which no loss tells of, has spoilt the weights."""
-        if self.reason is None and not finite:
+        if self.going and not finite:
             self.reason = f"weights must be finite, got inf or nan in epoch {epoch}."
 
     def add(self, epoch: int, loss: float, val: Evaluation, weights: Callable[[], Weights]) -> dict[str, float]:
@@ -69,7 +78,14 @@ class Record:
         self.epochs.append(epoch)
         for name, value in metrics.items():
             self.curves.setdefault(name, []).append(value)
+        self._lose_patience(epoch, improved=bool(improved))
         return metrics
+
+    def _lose_patience(self, epoch: int, *, improved: bool) -> None:
+        training = self.config.training
+        self.waited = 0 if improved else self.waited + 1
+        if training.patience is not None and self.waited >= training.patience and epoch < training.epochs:
+            self.stopped = epoch
 
     def _wants_model(self, epoch: int) -> bool:
         """A search reports no test numbers, and with `keep: last` only the last epoch's model is ever reported."""

@@ -49,18 +49,26 @@ def whole(low: int, *, high: int | None = None, high_name: str = "", besides: tu
 
 
 def real(
-    *, low: float | None = None, above: float | None = None, high: float | None = None, below: float | None = None
+    *,
+    low: float | None = None,
+    above: float | None = None,
+    high: float | None = None,
+    below: float | None = None,
+    besides: tuple[None, ...] = (),
 ) -> Rule:
-    """A finite number within the bounds given: >= `low`, > `above`, <= `high`, < `below`."""
+    """A finite number within the bounds given: >= `low`, > `above`, <= `high`, < `below`; or one of `besides`."""
     ends = ((">=", operator.ge, low), (">", operator.gt, above), ("<=", operator.le, high), ("<", operator.lt, below))
     bounds = [(sign, holds, end) for sign, holds, end in ends if end is not None]
     words = " and ".join(f"{sign} {end:g}" for sign, _, end in bounds)
+    more = " or null" if besides else ""
 
-    def check(value: Any) -> float:
+    def check(value: Any) -> float | None:
+        if value is None and besides:
+            return None
         if not is_number(value):
-            raise ValueError(f"must be a number, got {value!r}.")
+            raise ValueError(f"must be a number{more}, got {value!r}.")
         if not all(holds(value, end) for _, holds, end in bounds):
-            raise ValueError(f"must be {words}, got {value!r}.")
+            raise ValueError(f"must be {words}{more}, got {value!r}.")
         return float(value)
 
     return Rule("real", check)

@@ -9,14 +9,15 @@ import itertools
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from data import DATASETS, complete_data
+from data import DATASETS, complete_data, declaration_of
+from data.own_function import is_own
 from losses import LOSSES
 from losses.declaration import LossDeclaration
 from trainables.models import MODELS, complete_model
 from trainables.problems import ConfigError, Problem, unknown
 from trainables.rules import Rule, flag, whole
 from trainables.run_config import RunConfig
-from trainables.training_rules import check_training
+from trainables.training_rules import check_for_loss, check_training
 
 _FIELDS = ("data", "model", "loss", "training", "k", "seed", "test")
 _SEED = whole(0, high=2**63 - 1)
@@ -51,6 +52,8 @@ def complete_config(plain: Mapping[str, Any]) -> RunConfig:
     training = part(lambda: check_training(_mapping("training", plain.get("training", {}))))
     seed = part(lambda: check_field("seed", _SEED, plain.get("seed", 0)))
     test = part(lambda: check_field("test", flag(), plain.get("test", True)))
+    if loss and training:
+        part(lambda: check_for_loss(training, LOSSES[loss["name"]]))
     if problems:
         raise ConfigError(problems)
     parts: Any = {"data": data, "model": model, "loss": loss, "training": training, "k": k, "seed": seed, "test": test}
@@ -69,7 +72,7 @@ def check_model(settings: Any) -> dict[str, Any]:
 
 def num_classes(data: Mapping[str, Any]) -> int | None:
     """How many classes a complete `data` section has; None where only loading it tells."""
-    classes: int | Callable[[Mapping[str, Any]], int] | None = DATASETS[data["name"]].num_classes
+    classes: int | Callable[[Mapping[str, Any]], int] | None = declaration_of(data).num_classes
     return classes(data) if callable(classes) else classes
 
 
@@ -153,9 +156,9 @@ def _check_named(
     complete: Callable[[Mapping[str, Any]], dict[str, Any]],
 ) -> dict[str, Any]:
     name = _name(section, settings)
-    if name not in table:
+    if name not in table and not is_own(name):
         raise ConfigError([Problem(f"{section}.name", unknown(kind, name, table))])
-    parameters = table[name].parameters
+    parameters = settings if is_own(name) else table[name].parameters
     strangers = [key for key in settings if key != "name" and key not in parameters]
     if strangers:
         raise ConfigError(Problem(f"{section}.{key}", unknown("setting", key, parameters)) for key in strangers)

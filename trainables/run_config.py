@@ -16,9 +16,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
-RESULTS_VERSION = 1  # raised whenever a change makes the same configuration give another result
+from data.augment import Augmentation
+
+RESULTS_VERSION = 2  # raised whenever a change makes the same configuration give another result
+
+LATER_SETTINGS: Mapping[str, Any] = MappingProxyType(
+    {
+        "training.warmup_epochs": 0,
+        "training.clip_norm": None,
+        "training.ema": 0.0,
+        "training.patience": None,
+        "training.precision": "float32",
+        "training.compile": False,
+        "training.augment.pad_crop": 0,
+        "training.augment.flip": False,
+        "training.augment.cutout": 0,
+        "training.augment.mixup": 0.0,
+    }
+)
+"""Settings that came after the first results of this version, each with the value at which a run is what it was before.
+
+There they are left out of run keys and protocols, so that the results of earlier studies stay valid.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +70,18 @@ class Training:
         head: which head of a two-head model predicts: "ml" or "sccp"; ignored by models with one head.
         reference_batch_size: where set, the learning rate is `lr * batch_size / reference_batch_size`.
         device: "auto" (CUDA where there is one), "cpu" or "cuda".
+        warmup_epochs: over the steps of the first epochs the learning rate rises linearly to its value, which it has
+            in the last of these steps; milestones count from the start all the same.
+        clip_norm: gradients of the model whose norm, over all weights together, is larger are scaled down to it.
+        ema: decay of the moving average of the weights (see `trainables.averaging`), which is what is evaluated and
+            saved; 0: none.
+        patience: training stops where this many evaluations in a row were best for no accuracy of any k; None: never.
+        precision: "float32": exactly that; "tf32": on CUDA, factors of products rounded to 10 bits of mantissa, on a
+            CPU float32; "bfloat16": the model computes in it where PyTorch's autocast deems it safe. Weights, their
+            updates and the loss are float32 in all three.
+        compile: whether training runs the model through `torch.compile`, on CUDA with CUDA graphs: worth its minutes
+            for long runs. Evaluation does not, so that it gives what a predictor gives.
+        augment: see `data.augment.Augmentation`.
     """
 
     epochs: int = 10
@@ -61,6 +95,17 @@ class Training:
     head: Literal["ml", "sccp"] = "ml"
     reference_batch_size: int | None = None
     device: Literal["auto", "cpu", "cuda"] = "auto"
+    warmup_epochs: int = 0
+    clip_norm: float | None = None
+    ema: float = 0.0
+    patience: int | None = None
+    precision: Literal["float32", "tf32", "bfloat16"] = "float32"
+    compile: bool = False
+    augment: Augmentation = field(default_factory=Augmentation)
+
+
+SECTIONS: Mapping[str, type] = MappingProxyType({"optimizer": Optimizer, "augment": Augmentation})
+"""The settings of `Training` that have settings of their own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +131,7 @@ class RunConfig:
     @cached_property
     def key(self) -> str:
         """16 hexadecimal digits that name this run: a hash of the configuration and of the results version."""
-        text = json.dumps([RESULTS_VERSION, self.to_dict()], sort_keys=True, separators=(",", ":"))
+        text = json.dumps([RESULTS_VERSION, without_later(self.to_dict())], sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def to_dict(self) -> dict[str, Any]:
@@ -98,20 +143,39 @@ class RunConfig:
     def from_dict(cls, plain: Mapping[str, Any]) -> RunConfig:
         """The inverse of `to_dict`; the values are taken as they are (`check_config` fills in and checks)."""
         training = dict(plain.get("training", {}))
-        optimizer = dict(training.pop("optimizer", {}))
-        if "betas" in optimizer:
-            optimizer["betas"] = tuple(optimizer["betas"])
-        if "milestones" in training:
-            training["milestones"] = tuple(training["milestones"])
+        sections = {name: kind(**_with_tuples(training.pop(name, {}))) for name, kind in SECTIONS.items()}
         return cls(
             data=dict(plain["data"]),
             model=dict(plain["model"]),
             loss=dict(plain["loss"]),
-            training=Training(**training, optimizer=Optimizer(**optimizer)),
+            training=Training(**_with_tuples(training), **sections),
             k=tuple(plain["k"]),
             seed=plain["seed"],
             test=plain.get("test", True),
         )
+
+
+def without_later(plain: Mapping[str, Any], path: str = "") -> dict[str, Any]:
+    """A configuration, or parts of it, without those of `LATER_SETTINGS` that change nothing.
+
+    Args:
+        plain: nested plain data, its top names those of `RunConfig`.
+        path: of `plain` in a configuration, with a dot at its end; empty at the top.
+    """
+    kept: dict[str, Any] = {}
+    for name, value in plain.items():
+        place = f"{path}{name}"
+        if isinstance(value, Mapping):
+            inner = without_later(value, f"{place}.")
+            if inner or not value:
+                kept[name] = inner
+        elif place not in LATER_SETTINGS or value != LATER_SETTINGS[place]:
+            kept[name] = value
+    return kept
+
+
+def _with_tuples(plain: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +195,9 @@ class RunResult:
         started, finished: Unix times.
         attempts: how often the run was started until this result.
         host: where it ran.
+        stopped: the epoch after which the training was given up for want of patience; None: it was not.
+        runtime: what it ran on and with (see `trainables.device.runtime`); decides nothing, so two results that differ
+            in it alone are equal.
     """
 
     key: str
@@ -146,6 +213,8 @@ class RunResult:
     finished: float = 0.0
     attempts: int = 1
     host: str = ""
+    stopped: int | None = None
+    runtime: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""

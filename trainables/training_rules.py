@@ -6,9 +6,11 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from losses.declaration import LossDeclaration
 from trainables.problems import ConfigError, Problem, unknown
 from trainables.rules import Rule, flag, listed, one_of, real, whole
-from trainables.run_config import Optimizer, Training
+from trainables.run_config import SECTIONS, Optimizer, Training
+from trainables.schedules import check_preset, settings_added
 
 RULES: Mapping[str, Rule] = {
     "epochs": whole(1),
@@ -27,8 +29,20 @@ RULES: Mapping[str, Rule] = {
     "head": one_of("ml", "sccp"),
     "reference_batch_size": whole(1, besides=(None,)),
     "device": one_of("auto", "cpu", "cuda"),
+    "warmup_epochs": whole(0),
+    "clip_norm": real(above=0, besides=(None,)),
+    "ema": real(low=0, below=1),
+    "patience": whole(1, besides=(None,)),
+    "precision": one_of("float32", "tf32", "bfloat16"),
+    "compile": flag(),
+    "augment.pad_crop": whole(0),
+    "augment.flip": flag(),
+    "augment.cutout": whole(0),
+    "augment.mixup": real(low=0),
 }
 """What each setting must be, by its dotted path below `training`."""
+
+PRESET = "preset"  # beside the settings, a name that fills in some of them
 
 _ONLY_SGD = ("momentum", "nesterov")
 _ONLY_ADAM = ("betas",)
@@ -43,8 +57,8 @@ def flatten(training: Mapping[str, Any]) -> dict[str, Any]:
     """Nested settings of `training` by dotted path: ``{"optimizer.lr": 0.1}``."""
     flat: dict[str, Any] = {}
     for key, value in training.items():
-        if key == "optimizer" and isinstance(value, Mapping):
-            flat.update({f"optimizer.{name}": inner for name, inner in value.items()})
+        if key in SECTIONS and isinstance(value, Mapping):
+            flat.update({f"{key}.{name}": inner for name, inner in value.items()})
         else:
             flat[key] = value
     return flat
@@ -63,18 +77,33 @@ def check_training(plain: Mapping[str, Any]) -> Training:
     """The training settings in their own types, every default filled in.
 
     Args:
-        plain: nested settings, as in a configuration file.
+        plain: nested settings, as in a configuration file; those that it leaves to a preset included.
 
     Raises:
         ConfigError: unknown settings, values out of range, settings that contradict each other.
     """
-    typed, problems = check_values(flatten(plain))
+    given = flatten(plain)
+    problems = []
+    if (preset := given.pop(PRESET, None)) is not None:
+        try:
+            given |= settings_added(check_preset(preset), given)
+        except ValueError as error:
+            problems.append(Problem(f"training.{PRESET}", str(error)))
+    typed, broken = check_values(given)
     complete = default_training() | typed
-    problems += _contradictions(complete)
+    problems += broken + _contradictions(complete)
     if problems:
         raise ConfigError(problems)
     nested = nest(complete)
-    return Training(**{**nested, "optimizer": Optimizer(**nested["optimizer"])})
+    return Training(**{**nested, **{name: kind(**nested[name]) for name, kind in SECTIONS.items()}})
+
+
+def check_for_loss(training: Training, declaration: LossDeclaration) -> None:
+    """Raise ConfigError for labels that a loss can't take."""
+    mixup = training.augment.mixup
+    if mixup and not declaration.soft_labels:
+        rule = f"must be 0 with {declaration.name}, which takes no soft labels, got {mixup:g}."
+        raise ConfigError([Problem("training.augment.mixup", rule)])
 
 
 def check_values(flat: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
@@ -95,7 +124,7 @@ def check_value(path: str, value: Any) -> Any:
     Raises:
         ValueError: the rule it breaks, without a subject.
     """
-    if path == "optimizer":
+    if path in SECTIONS:
         raise ValueError(f"must be a mapping, got {value!r}.")
     if path not in RULES:
         raise ValueError(unknown("setting", path, RULES))
@@ -104,10 +133,13 @@ def check_value(path: str, value: Any) -> Any:
 
 def _contradictions(training: Mapping[str, Any]) -> list[Problem]:
     problems = []
-    epochs, milestones = training["epochs"], training["milestones"]
-    if milestones and milestones[-1] >= epochs:
-        rule = f"must be below training.epochs = {epochs}, got {milestones[-1]}."
-        problems.append(Problem("training.milestones", rule))
+    epochs, milestones, warmup = training["epochs"], training["milestones"], training["warmup_epochs"]
+    for setting, last in (("milestones", milestones[-1] if milestones else 0), ("warmup_epochs", warmup)):
+        if last >= epochs:
+            problems.append(Problem(f"training.{setting}", f"must be below training.epochs = {epochs}, got {last}."))
+    if training["patience"] is not None and training["keep"] == "last":
+        rule = f"must be null with training.keep = last, which waits for no best epoch, got {training['patience']}."
+        problems.append(Problem("training.patience", rule))
     name = training["optimizer.name"]
     for setting in _ONLY_ADAM if name == "sgd" else _ONLY_SGD:
         value, default = training[f"optimizer.{setting}"], getattr(Optimizer(), setting)

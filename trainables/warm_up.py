@@ -5,12 +5,14 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from trainables.memory import keep_freed_memory
 from trainables.optimizers import build_optimizer
 from trainables.run_config import Optimizer
 
 
 def warm_up() -> None:
-    """Initialise what a first forward and backward pass and a first step load."""
+    """Keep freed memory, and initialise what a first forward and backward pass and a first step load."""
+    keep_freed_memory()
     layer = nn.Linear(2, 2)
     torch.autograd.backward(nn.functional.cross_entropy(layer(torch.zeros(2, 2)), torch.zeros(2, dtype=torch.long)))
     build_optimizer(layer.parameters(), Optimizer()).step(0.1)

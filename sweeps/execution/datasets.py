@@ -8,9 +8,10 @@ from typing import Any
 
 from data import base_settings, load_base, load_dataset
 from data.dataset import Dataset
-from sweeps.execution.executor import Job
+from sweeps.execution.executor import Job, Outcome, SeedsAtOnce
 from trainables.attempt import attempt
-from trainables.run_config import RunResult
+from trainables.run_config import RunConfig, RunResult
+from trainables.side_by_side import seeds_at_once
 
 BaseLoader = Callable[[Job], Dataset]
 
@@ -23,7 +24,7 @@ def base_key(settings: Mapping[str, Any]) -> str | None:
 
 def load_base_of(job: Job) -> Dataset:
     """The shared part of a job's data, from its files."""
-    return load_base(job.config.data, root=job.root, download=job.download)
+    return load_base(job.configs[0].data, root=job.root, download=job.download)
 
 
 class DatasetCache:
@@ -33,21 +34,33 @@ class DatasetCache:
         self._load = load
         self._bases: dict[str, Dataset] = {}
 
-    def dataset(self, job: Job) -> Dataset:
-        """The data set of a job: the shared part from the cache, the rest from the job's seed."""
-        config, key = job.config, base_key(job.config.data)
+    def dataset(self, job: Job, config: RunConfig) -> Dataset:
+        """The data set of a run of a job: the shared part from the cache, the rest from the run's seed."""
+        key = base_key(config.data)
         if key is None:
             return load_dataset(config.data, seed=config.seed)
         if key not in self._bases:
             self._bases[key] = self._load(job)
         return load_dataset(config.data, seed=config.seed, base=self._bases[key])
 
-    def run(self, job: Job) -> RunResult:
-        """Train a job on its data; every error becomes a failed result."""
+    def run(self, job: Job) -> list[Outcome]:
+        """Do a job; every error becomes a failed result."""
+        if job.probe:
+            return [SeedsAtOnce(key=job.key, seeds=self._probe(job))]
+        return list(self.train(job))
+
+    def train(self, job: Job) -> list[RunResult]:
+        """The results of a job's runs."""
         return attempt(
-            job.config,
-            lambda: self.dataset(job),
+            job.configs,
+            lambda config: self.dataset(job, config),
             attempts=job.attempts,
             checkpoint=job.checkpoint,
-            keep_model=job.keep_model,
+            keep_models=job.keep_models,
         )
+
+    def _probe(self, job: Job) -> int:
+        try:
+            return seeds_at_once(job.configs, [self.dataset(job, config) for config in job.configs])
+        except Exception:  # noqa: BLE001 - what is wrong with the runs shows, and is recorded, when they are trained
+            return 1

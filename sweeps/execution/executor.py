@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
@@ -11,23 +13,54 @@ from trainables.run_config import KeepModel, RunConfig, RunResult
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A run to train.
+    """One run to train, or several seeds of one configuration side by side.
 
     Args:
-        config: what to train.
+        configs: what to train; equal but for the seed.
         checkpoint: file to checkpoint to and to resume from; must be reachable from wherever the job may run.
-        keep_model: where to save the trained model, if it is wanted.
+        keep_models: where to save the trained model of each, if it is wanted; empty: of none.
         root: where the data files lie; None: the default.
         download: whether missing data files may be downloaded.
+        probe: don't train: measure how many of these seeds are best trained side by side.
         attempts: how often the job has been started, this time included.
     """
 
-    config: RunConfig
+    configs: tuple[RunConfig, ...]
     checkpoint: Path | None = None
-    keep_model: KeepModel | None = None
+    keep_models: tuple[KeepModel | None, ...] = ()
     root: str | None = None
     download: bool = False
+    probe: bool = False
     attempts: int = 1
+
+    @cached_property
+    def key(self) -> str:
+        """Names the job: the run key, or a hash where it holds several runs or a probe."""
+        keys = [config.key for config in self.configs]
+        if len(keys) == 1 and not self.probe:
+            return keys[0]
+        return hashlib.sha256("/".join([*keys, str(self.probe)]).encode()).hexdigest()[:16]
+
+    @property
+    def outcome_keys(self) -> tuple[str, ...]:
+        """The keys of the outcomes that it will have."""
+        return (self.key,) if self.probe else tuple(config.key for config in self.configs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeedsAtOnce:
+    """What a probe has measured.
+
+    Args:
+        key: of its job.
+        seeds: how many seeds to train side by side.
+    """
+
+    key: str
+    seeds: int
+
+
+Outcome = RunResult | SeedsAtOnce
 
 
 class ExecutorError(RuntimeError):
@@ -46,8 +79,8 @@ class Executor(Protocol):
         """Queue a job; returns at once, raises nothing about the job itself."""
         ...
 
-    def wait(self, timeout: float) -> list[RunResult]:
-        """The results that have come since the last call; waits up to `timeout` seconds for the first one."""
+    def wait(self, timeout: float) -> list[Outcome]:
+        """The outcomes that have come since the last call; waits up to `timeout` seconds for the first one."""
         ...
 
     def close(self) -> None:

@@ -7,8 +7,8 @@ from collections import deque
 import torch
 
 from sweeps.execution.datasets import DatasetCache
-from sweeps.execution.executor import Job
-from trainables.run_config import RunResult
+from sweeps.execution.executor import Job, Outcome
+from trainables.memory import keep_freed_memory
 
 
 class LocalExecutor:
@@ -22,6 +22,7 @@ class LocalExecutor:
 
     def __init__(self, *, cpus: float = 1) -> None:
         torch.set_num_threads(max(1, int(cpus)))
+        keep_freed_memory()
         self._queue: deque[Job] = deque()
         self._datasets = DatasetCache()
 
@@ -29,12 +30,11 @@ class LocalExecutor:
         """Queue a job."""
         self._queue.append(job)
 
-    def wait(self, timeout: float) -> list[RunResult]:
+    def wait(self, timeout: float) -> list[Outcome]:
         """Train the next job; `timeout` does not apply."""
         if not self._queue:
             return []
-        job = self._queue.popleft()
-        return [self._datasets.run(job)]
+        return self._datasets.run(self._queue.popleft())
 
     def close(self) -> None:
         """Give up what is queued."""

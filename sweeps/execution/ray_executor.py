@@ -16,14 +16,16 @@ from typing import Any
 
 import ray
 from ray import cloudpickle, tune
+from ray.tune.schedulers import FIFOScheduler
 
 from data.arrays import from_arrays, to_arrays
 from sweeps import cluster
 from sweeps.execution.datasets import DatasetCache, base_key, load_base_of
-from sweeps.execution.executor import ExecutorError, Job
-from sweeps.execution.mailbox import Mailbox, MailboxAddress, serve
+from sweeps.execution.executor import ExecutorError, Job, Outcome
+from sweeps.execution.mailbox import Mailbox, MailboxAddress, failures, serve
+from trainables.attempt import ran_out_of_memory
 from trainables.ray_trainable import Slot
-from trainables.run_config import RunResult, failed
+from trainables.run_config import RunResult
 from trainables.warm_up import warm_up
 
 POLL_SECONDS = 10.0
@@ -43,7 +45,7 @@ class RayExecutor:
         self._slots = min(cluster.slots(cpus=cpus, gpus=gpus), most or 1_000_000)
         self._mailbox = Mailbox(max_attempts)
         self._address = serve(self._mailbox, cluster.driver_host())
-        self._outstanding: dict[str, Job] = {}
+        self._outstanding: set[str] = set()
         self._data: dict[str, tuple[Any, bytes]] = {}
         self._lost = _LostSlots(self._mailbox)
         self._tune_error: BaseException | None = None
@@ -54,26 +56,27 @@ class RayExecutor:
     @property
     def slots(self) -> int:
         """How many jobs train at once."""
-        return self._slots
+        return self._slots - self._mailbox.retired
 
     def submit(self, job: Job) -> None:
         """Queue a job; its data goes into the object store the first time it is needed."""
-        self._outstanding[job.config.key] = job
+        self._outstanding.update(job.outcome_keys)
         try:
             parcel = (job, self._shared_data(job))
         except Exception as error:  # noqa: BLE001 - data that can't be read fails the run, not the sweep
-            reason = f"{type(error).__name__}: {error}"
-            self._mailbox.put(failed(job.config, reason, started=time.time(), attempts=1))
+            self._mailbox.put(failures(job, f"{type(error).__name__}: {error}", started=time.time()))
             return
         self._mailbox.post(parcel)
 
-    def wait(self, timeout: float) -> list[RunResult]:
-        """The results that have come; each job's once."""
+    def wait(self, timeout: float) -> list[Outcome]:
+        """The outcomes that have come; each once."""
         self._check_alive()
         arrived = self._mailbox.collect(timeout)
         if arrived:
             self._lost.in_a_row = 0
-        return [result for result in arrived if self._outstanding.pop(result.key, None) is not None]
+        new = [outcome for outcome in arrived if outcome.key in self._outstanding]
+        self._outstanding.difference_update(outcome.key for outcome in new)
+        return new
 
     def close(self) -> None:
         """Send the slots home; give up what they train if they don't go at once."""
@@ -93,7 +96,7 @@ class RayExecutor:
 
     def _shared_data(self, job: Job) -> bytes | None:
         """A handle to the shared part of the job's data, which is put into the object store once."""
-        key = base_key(job.config.data)
+        key = base_key(job.configs[0].data)
         if key is None:
             return None
         if key not in self._data:
@@ -110,11 +113,10 @@ class RayExecutor:
                 "workload": workload,
                 "threads": max(1, int(cpus)),
             },
-            tune_config=tune.TuneConfig(max_concurrent_trials=self._slots),
+            tune_config=tune.TuneConfig(max_concurrent_trials=self._slots, scheduler=self._lost),
             run_config=tune.RunConfig(
                 name="slots",
                 storage_path=self._folder.name,
-                callbacks=[self._lost],
                 checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),  # a slot has no state worth keeping
                 failure_config=tune.FailureConfig(max_failures=-1),
                 verbose=0,
@@ -146,34 +148,42 @@ class _SlotWorkload:
     def run(self) -> None:
         """Run after run, until there will be no more."""
         parcel: Any = True
-        result = None
+        outcomes: list[Outcome] = []
         while parcel:
-            parcel = self._mailbox.take(self._slot, self._worker, result, POLL_SECONDS)
-            result = None if parcel is True or parcel is False else self._train(*parcel)
+            parcel = self._mailbox.take(self._slot, self._worker, outcomes, POLL_SECONDS)
+            outcomes = [] if parcel is True or parcel is False else self._train(*parcel)
+            if any(isinstance(each, RunResult) and ran_out_of_memory(each) for each in outcomes):
+                parcel = not self._mailbox.crowded(self._slot)
 
-    def _train(self, job: Job, data: bytes | None) -> RunResult:
+    def _train(self, job: Job, data: bytes | None) -> list[Outcome]:
         if data is not None:
-            self._handles[str(base_key(job.config.data))] = data
+            self._handles[str(base_key(job.configs[0].data))] = data
         return self._datasets.run(job)
 
     def _load_base(self, job: Job) -> Any:
-        handle = self._handles[str(base_key(job.config.data))]
+        handle = self._handles[str(base_key(job.configs[0].data))]
         return from_arrays(ray.get(cloudpickle.loads(handle)))
 
 
-class _LostSlots(tune.Callback):
-    """Tells the mailbox when a slot's worker has died, so that another slot can take its job."""
+class _LostSlots(FIFOScheduler):
+    """Tells the mailbox when a slot's worker has died, so that another slot can take its job.
+
+    A scheduler, not a callback, because Tune counts callbacks by kind and imports all of MLflow to do so, which costs
+    0.6 seconds of CPU just when the workers start.
+    """
 
     def __init__(self, mailbox: Mailbox) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # nor here
         self._mailbox = mailbox
         self.in_a_row = 0
         self.error = ""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Tune saves its callbacks with the experiment; there is nothing to save, and the mailbox can't be."""
+        """Tune saves its scheduler with the experiment; there is nothing to save, and the mailbox can't be."""
         return {}
 
-    def on_trial_recover(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
+    def on_trial_error(self, tune_controller: Any, trial: Any) -> None:
+        """A trial's actor has died, and Tune will start it again."""
         self.in_a_row += 1
         self.error = str(trial.get_pickled_error() or "")
         self._mailbox.lost(trial.config["slot"])

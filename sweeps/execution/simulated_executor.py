@@ -12,10 +12,10 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from sweeps.execution.executor import Job
+from sweeps.execution.executor import Job, Outcome, SeedsAtOnce
 from trainables.run_config import RunConfig, RunResult
 
-Outcome = Callable[[RunConfig], RunResult]
+Result = Callable[[RunConfig], RunResult]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class SimulatedExecutor:
         started: how often each run was started, by run key.
     """
 
-    def __init__(self, outcome: Outcome, *, slots: int, seed: int = 0, weather: Weather | None = None) -> None:
+    def __init__(self, outcome: Result, *, slots: int, seed: int = 0, weather: Weather | None = None) -> None:
         self._outcome, self._slots = outcome, slots
         self._weather = weather or Weather()
         self._random = random.Random(seed)  # noqa: S311 - a simulation, no secret
@@ -82,14 +82,14 @@ class SimulatedExecutor:
         self._queue.append(job)
         self._start_jobs()
 
-    def wait(self, timeout: float) -> list[RunResult]:
+    def wait(self, timeout: float) -> list[Outcome]:
         """Let virtual time pass until the next result; `timeout` does not apply."""
         while self._events:
             self.now, _, slot, job, dies = heapq.heappop(self._events)
-            result = self._happen(slot, job, dies=dies)
+            outcomes = self._happen(slot, job, dies=dies)
             self._start_jobs()
-            if result is not None:
-                return [result]
+            if outcomes:
+                return outcomes
         return []
 
     def close(self) -> None:
@@ -97,22 +97,27 @@ class SimulatedExecutor:
         self._queue.clear()
         self._events.clear()
 
-    def _happen(self, slot: int, job: Job | None, *, dies: bool) -> RunResult | None:
-        """A worker dies, is there again (no job), or brings a result."""
+    def _happen(self, slot: int, job: Job | None, *, dies: bool) -> list[Outcome]:
+        """A worker dies, is there again (no job), or brings results."""
         if job is not None and dies:
             self.losses += 1
             self._queue.appendleft(replace(job, attempts=job.attempts + 1))
             self._schedule(self._weather.recovery_seconds, slot, None, dies=False)
-            return None
+            return []
         self._free.add(slot)
-        return None if job is None else replace(self._outcome(job.config), attempts=job.attempts, finished=self.now)
+        if job is None:
+            return []
+        if job.probe:
+            return [SeedsAtOnce(key=job.key, seeds=len(job.configs))]
+        return [replace(self._outcome(config), attempts=job.attempts, finished=self.now) for config in job.configs]
 
     def _start_jobs(self) -> None:
         while self._queue and self._free:
             slot = min(self._free, key=lambda free: (self._pace[free], free))
             self._free.remove(slot)
             job = self._queue.popleft()
-            self.started[job.config.key] = self.started.get(job.config.key, 0) + 1
+            for config in job.configs:
+                self.started[config.key] = self.started.get(config.key, 0) + 1
             seconds = self._pace[slot] * self._random.expovariate(1 / self._weather.seconds)
             dies = self._random.random() < self._weather.loss_rate
             self.busy += seconds

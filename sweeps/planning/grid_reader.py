@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from data import DATASETS
+from data import declaration_of
 from sweeps.planning.findings import Findings, Section
 from sweeps.planning.study import Arm
-from trainables.models import MODELS
+from trainables.models import model_parameters
 from trainables.problems import ConfigError, unknown
 from trainables.run_check import check_data, check_model
 from trainables.training_rules import RULES, check_value
@@ -25,8 +25,8 @@ def read_grid(findings: Findings, data: Mapping[str, Any], model: Mapping[str, A
         data: the study's, complete.
         model: the study's, complete.
     """
-    known = [f"data.{name}" for name in DATASETS[data["name"]].parameters]
-    known += [f"model.{name}" for name in MODELS[model["name"]].parameters]
+    known = [f"data.{name}" for name in declaration_of(data).parameters]
+    known += [f"model.{name}" for name in model_parameters(model)]
     known += [f"training.{path}" for path in RULES]
     grid = {}
     for path, values in Section(findings, ("grid",)).values.items():

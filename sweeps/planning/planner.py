@@ -63,6 +63,17 @@ class Planner:
                 return run
         return Signal.DONE if all(cell.finished for cell in self._cells) else Signal.WAIT
 
+    def more_seeds(self, run: PlannedRun, most: int) -> list[PlannedRun]:
+        """Up to `most` further runs to train now that differ from this one in the seed alone."""
+        (cell,) = (cell for cell in self._cells if cell.arm.name == run.arm and cell.point == run.point)
+        more: list[PlannedRun] = []
+        while len(more) < most and cell.waiting and cell.waiting[0].group == run.group:
+            other = cell.waiting.popleft()
+            if other.key not in self._given and other.key not in self.results:
+                self._given.add(other.key)
+                more.append(other)
+        return more
+
     def tell(self, result: RunResult) -> None:
         """Take the result of a run; telling it twice changes nothing."""
         if result.key in self.results:

@@ -85,11 +85,26 @@ def read_compare(findings: Findings, arms: Sequence[str] | None, ks: Sequence[in
 
 def read_resources(findings: Findings) -> Resources:
     """What one run occupies."""
-    section = Section(findings, ("resources",), ["cpus", "gpus"])
+    section = Section(findings, ("resources",), ["cpus", "gpus", "seeds_per_worker"])
     return Resources(
         cpus=section.read("cpus", real(above=0), 1.0),
-        gpus=section.read("gpus", real(low=0), 0.0),
+        gpus=section.read("gpus", or_auto(real(low=0)), 0.0),
+        seeds_per_worker=section.read("seeds_per_worker", or_auto(whole(1)), 1),
     )
+
+
+def or_auto(rule: Rule) -> Rule:
+    """The rule, or the word auto."""
+
+    def check(value: object) -> object:
+        if value == "auto":
+            return value
+        try:
+            return rule.check(value)
+        except ValueError as error:
+            raise ValueError(str(error).replace(", got ", " or auto, got ", 1)) from None
+
+    return Rule(rule.type, check)
 
 
 def _arm_rule(arms: Sequence[str]) -> Rule:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from sweeps.planning.space import Space
+from trainables.run_config import without_later
 
 Stage = Literal["search", "confirm"]
 Point = Mapping[str, Any]
@@ -64,10 +65,17 @@ class Compare:
 
 @dataclass(frozen=True, kw_only=True)
 class Resources:
-    """What one run occupies."""
+    """What one run occupies, and how runs share a worker.
+
+    Args:
+        cpus: CPUs of a run, each for one thread.
+        gpus: GPUs of a run, a share of one included; "auto": as many runs to a GPU as a probe finds best.
+        seeds_per_worker: how many seeds of a configuration train side by side; "auto": as many as a probe finds best.
+    """
 
     cpus: float = 1
-    gpus: float = 0
+    gpus: float | Literal["auto"] = 0
+    seeds_per_worker: int | Literal["auto"] = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,5 +126,4 @@ class Study:
         searching = {} if self.search is None else dataclasses.asdict(self.search)
         searching.pop("trials", None)
         fields = {"data": self.data, "model": self.model, "training": self.training, "k": self.k, "search": searching}
-        plain: dict[str, Any] = json.loads(json.dumps(fields))
-        return plain
+        return without_later(json.loads(json.dumps(fields)))

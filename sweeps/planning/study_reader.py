@@ -16,7 +16,7 @@ from sweeps.planning.point_check import check_points
 from sweeps.planning.search_reader import check_search, read_compare, read_confirm_seeds, read_resources, read_search
 from sweeps.planning.study import Study
 from sweeps.planning.study_error import StudyError
-from sweeps.planning.training_reader import TrainingBlock, fit_milestones, read_training
+from sweeps.planning.training_reader import TrainingBlock, fill_in_preset, fit_milestones, read_training
 from sweeps.planning.yaml_nodes import dump_yaml
 from sweeps.planning.yaml_source import Source, open_study, read_source
 from trainables.problems import ConfigError
@@ -44,8 +44,8 @@ def read_study(path_or_name: str | Path, overrides: Sequence[str] = ()) -> Study
     source = read_source(content, shown)
     for assignment in overrides:
         source.override(assignment)
-    left_out = fit_milestones(source)
-    return _read(Findings(source), path=shown, notes=(left_out,) if left_out else ())
+    notes = (fill_in_preset(source), fit_milestones(source))
+    return _read(Findings(source), path=shown, notes=tuple(note for note in notes if note))
 
 
 def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:

@@ -11,9 +11,12 @@ from sweeps.planning.space import Searchable, Space, is_space, read_space
 from sweeps.planning.yaml_source import Source
 from trainables.problems import unknown
 from trainables.rules import flag
-from trainables.training_rules import RULES, check_value, default_training
+from trainables.run_config import SECTIONS
+from trainables.schedules import PRESETS, check_preset, settings_added
+from trainables.training_rules import PRESET, RULES, check_value, default_training, flatten
 
 KEEP_LR = "keep_lr_per_example"
+BESIDES = (KEEP_LR, PRESET)  # what `training` may hold besides settings
 
 
 @dataclass
@@ -45,6 +48,34 @@ def searchable_training(path: str, default: Any) -> Searchable:
     return Searchable(type=rule.type, check=rule.check, default=default, default_in_range=True)
 
 
+def fill_in_preset(source: Source) -> str | None:
+    """Put what the preset of a study's training says where the study says nothing.
+
+    A learning rate that is kept per example is kept from the batch size of whichever gave it, preset or study.
+
+    Returns:
+        How the preset was changed to fit, for the user; None where it was not. What is wrong is told when it is read.
+    """
+    training: Any = source.values.get("training")
+    name = training.get(PRESET) if isinstance(training, dict) else None
+    if not isinstance(name, str) or name not in PRESETS:
+        return None
+    given, preset = flatten(training), PRESETS[name]
+    added = settings_added(preset, given)
+    keep_lr, batch_size = training.get(KEEP_LR) is True, preset.settings["batch_size"]
+    if keep_lr and "reference_batch_size" not in given and "optimizer.lr" in added and batch_size != "full":
+        added["reference_batch_size"] = batch_size
+    for path, value in added.items():
+        source.fill_in(("training", *path.split(".")), value, source.where(("training", PRESET)))
+    if "milestones" not in added or added["milestones"] == preset.settings["milestones"]:
+        return None
+    now, before = list(added["milestones"]), list(preset.settings["milestones"])
+    return (
+        f"training.milestones: {now} instead of {before} of preset {name}, as training.epochs is {given['epochs']} "
+        f"instead of {preset.settings['epochs']}."
+    )
+
+
 def fit_milestones(source: Source) -> str | None:
     """Leave out the milestones that an override of the epochs puts beyond the end.
 
@@ -73,11 +104,13 @@ def _read_level(findings: Findings, keys: tuple[str, ...], block: TrainingBlock)
     place = ("training", *keys)
     for key, value in Section(findings, place).values.items():
         path = ".".join((*keys, key))
-        if path == "optimizer":
-            _read_level(findings, ("optimizer",), block)
+        if path in SECTIONS:
+            _read_level(findings, (path,), block)
+        elif path == PRESET and value is not None:
+            findings.checked((*place, key), check_preset, value)
         elif "." in key or path not in RULES:
-            if path != KEEP_LR:
-                findings.add((*place, key), unknown("setting", path, [*RULES, KEEP_LR]))
+            if path not in BESIDES:
+                findings.add((*place, key), unknown("setting", path, [*RULES, *BESIDES]))
         elif is_space(value):
             searchable = searchable_training(path, default_training()[path])
             space = findings.checked((*place, key), partial(read_space, of=searchable), value)

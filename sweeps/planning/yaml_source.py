@@ -51,6 +51,24 @@ class Source:
         kept = {other: where for other, where in self.places.items() if other[: len(path)] != path}
         self.places = kept | {(*path, *inner): where for inner, where in places.items()}
 
+    def fill_in(self, path: tuple[str, ...], value: Any, place: Place) -> None:
+        """Put in a value that was not given; nothing where what it would belong to is no mapping.
+
+        Args:
+            path: of the value.
+            value: plain data.
+            place: that errors of the value show.
+        """
+        mapping = self.values
+        for key in path[:-1]:
+            if mapping.get(key) is None:
+                mapping[key] = {}
+            mapping = mapping[key]
+            if not isinstance(mapping, dict):
+                return
+        mapping[path[-1]] = list(value) if isinstance(value, tuple) else value
+        self.places[path] = place
+
     def _mapping_at(self, path: tuple[str, ...], place: Place) -> dict[str, Any]:
         """The mapping that holds the overridden value, made where there is none."""
         mapping = self.values

@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -37,6 +37,7 @@ class Journal:
         self.path = folder / "journal.jsonl"
         self.results: dict[str, RunResult] = {}
         self.study: dict[str, Any] | None = None
+        self.seeds_at_once: dict[str, int] = {}
         self._file: int | None = None
         if not read_only:
             self._file = self._open(folder)
@@ -48,9 +49,32 @@ class Journal:
 
     def add(self, run: PlannedRun, result: RunResult) -> None:
         """Write a result; it is on disk when this returns."""
-        place = {"arm": run.arm, "point": dict(run.point), "stage": run.stage, "trial": run.trial}
-        self._append({"record": "result", **place, "config": run.config.to_dict(), "result": result.to_dict()})
-        self.results[result.key] = result
+        self.add_all([(run, result)])
+
+    def add_all(self, results: Sequence[tuple[PlannedRun, RunResult]]) -> None:
+        """Write results that came together: after a kill in the middle either all of them are there or none.
+
+        Seeds trained side by side thus stay together when the study goes on.
+        """
+        records = [
+            {
+                "record": "result",
+                "arm": run.arm,
+                "point": dict(run.point),
+                "stage": run.stage,
+                "trial": run.trial,
+                "config": run.config.to_dict(),
+                "result": result.to_dict(),
+            }
+            for run, result in results
+        ]
+        self._append(records[0] if len(records) == 1 else {"record": "results", "results": records})
+        self.results |= {result.key: result for _, result in results}
+
+    def decide_seeds(self, family: str, seeds: int) -> None:
+        """Write how many seeds of a family of configurations are trained side by side."""
+        self._append({"record": "seeds at once", "family": family, "seeds": seeds})
+        self.seeds_at_once[family] = seeds
 
     def describe(self, study: Mapping[str, Any]) -> None:
         """Write what study the results that follow belong to, where that has changed."""
@@ -113,11 +137,16 @@ class Journal:
 
     def _take(self, record: dict[str, Any]) -> None:
         kind = record.pop("record")
-        if kind == "result":
+        if kind == "results":
+            for each in record["results"]:
+                self._take(each)
+        elif kind == "result":
             result = RunResult.from_dict(record["result"])
             self.results[result.key] = result
         elif kind == "study":
             self.study = record
+        elif kind == "seeds at once":
+            self.seeds_at_once[record["family"]] = record["seeds"]
 
     def _append(self, record: Mapping[str, Any]) -> None:
         assert self._file is not None, "a journal opened for reading is not written"

@@ -55,6 +55,7 @@ class SetPredictor:
             input_shape=self.input_shape,
             num_classes=self.num_classes,
             seed=0,
+            pretrained=False,
         )
         self._model.load_state_dict(saved["state"])
         self._model.eval()

@@ -55,6 +55,7 @@ def place_tags(planned: PlannedRun) -> dict[str, str]:
 def run_tags(planned: PlannedRun, result: RunResult) -> dict[str, str]:
     """The tags of a run; `reason` and the description say why it gave no metrics, if so."""
     reason = {"reason": result.reason, "mlflow.note.content": result.reason} if result.reason else {}
+    runtime = ", ".join(f"{name} {value}" for name, value in result.runtime.items())
     return {
         **place_tags(planned),
         "level": "run",
@@ -63,6 +64,8 @@ def run_tags(planned: PlannedRun, result: RunResult) -> dict[str, str]:
         "result": result.status,
         "attempts": str(result.attempts),
         "host": result.host or "unknown",
+        **({"runtime": runtime} if runtime else {}),
+        **({} if result.stopped is None else {"stopped": str(result.stopped)}),
         **{name: shorten(text, MAX_DESCRIPTION) for name, text in reason.items()},
     }
 

@@ -49,10 +49,17 @@ class Kept(SimulatedExecutor):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.jobs: list[Job] = []
+        self.done = self.most = 0
 
     def submit(self, job: Job) -> None:
         self.jobs.append(job)
+        self.most = max(self.most, len(self.jobs) - self.done)
         super().submit(job)
+
+    def wait(self, timeout: float) -> list[Any]:
+        outcomes: list[Any] = super().wait(timeout)
+        self.done += len(outcomes)
+        return outcomes
 
 
 @pytest.fixture
@@ -89,8 +96,9 @@ def test_every_run_goes_from_the_planner_over_an_executor_into_the_journal(sweep
 
 
 def test_a_job_waits_for_every_slot_and_no_more(sweep: Callable[..., Any]) -> None:
-    _, _, watched = sweep(slots=3)
-    assert watched.most == 6
+    _, executor, watched = sweep(slots=3)
+    assert executor.most == 6
+    assert watched.most == 3, "what waits is not running"
 
 
 def test_a_second_sweep_has_nothing_to_do(sweep: Callable[..., Any]) -> None:
@@ -102,14 +110,14 @@ def test_a_second_sweep_has_nothing_to_do(sweep: Callable[..., Any]) -> None:
 def test_checkpoints_have_places_that_hold_in_any_folder(sweep: Callable[..., Any], tmp_path: Path) -> None:
     _, executor, _ = sweep()
     for job in executor.jobs:
-        assert job.checkpoint == tmp_path / "results" / "checkpoints" / f"{job.config.key}.pt"
+        assert job.checkpoint == tmp_path / "results" / "checkpoints" / f"{job.key}.pt"
 
 
 def test_the_first_seed_of_each_confirmed_configuration_keeps_its_model(
     sweep: Callable[..., Any], tmp_path: Path
 ) -> None:
     planner, executor, _ = sweep()
-    kept = {job.config.key: job.keep_model for job in executor.jobs if job.keep_model is not None}
+    kept = {job.key: job.keep_models[0] for job in executor.jobs if job.keep_models[0] is not None}
     first = {run.key for run, _ in planner.runs() if run.stage == "confirm" and run.seed == 0}
     assert set(kept) == first
     for key, keep in kept.items():

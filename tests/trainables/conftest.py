@@ -55,7 +55,7 @@ def outcome() -> Callable[[RunResult], dict[str, Any]]:
     """What of a result must be the same to the last bit in a second run: all but its times and its host."""
 
     def of(result: RunResult) -> dict[str, Any]:
-        told_apart = ("seconds", "started", "finished", "host")
+        told_apart = ("seconds", "started", "finished", "host", "runtime")
         return {name: value for name, value in result.to_dict().items() if name not in told_apart}
 
     return of

@@ -6,26 +6,33 @@ import time
 from typing import Any
 
 import pytest
+import torch
 
 from data import load_dataset
 from data.dataset import DataError, Dataset
-from trainables.attempt import attempt
+from trainables.attempt import attempt, ran_out_of_memory
 from trainables.loop import train
+from trainables.run_config import RunConfig, RunResult
+
+
+def _attempt(config: RunConfig, **options: Any) -> RunResult:
+    (result,) = attempt([config], lambda each: load_dataset(each.data, seed=each.seed), **options)
+    return result
 
 
 def test_an_attempt_that_works_gives_what_training_gives(make_config: Any, outcome: Any) -> None:
     config = make_config()
-    result = attempt(config, lambda: load_dataset(config.data, seed=config.seed), attempts=3)
+    result = _attempt(config, attempts=3)
     assert result.attempts == 3
     assert outcome(result) == outcome(train(config)) | {"attempts": 3}
 
 
 def test_an_error_of_the_data_becomes_a_failed_result(make_config: Any) -> None:
-    def missing() -> Dataset:
+    def missing(config: RunConfig) -> Dataset:
         raise DataError("somewhere/train must be there, got no such file.")
 
     config, started = make_config(), time.time()
-    result = attempt(config, missing, attempts=2)
+    (result,) = attempt([config], missing, attempts=2)
     assert (result.key, result.status, result.attempts) == (config.key, "failed", 2)
     assert result.reason == "DataError: somewhere/train must be there, got no such file."
     assert result.metrics == {}
@@ -35,29 +42,42 @@ def test_an_error_of_the_data_becomes_a_failed_result(make_config: Any) -> None:
 
 def test_an_error_of_the_training_becomes_a_failed_result(make_config: Any) -> None:
     config = make_config(model={"name": "small_cnn"})
-    result = attempt(config, lambda: load_dataset(config.data, seed=config.seed))
+    result = _attempt(config)
     assert result.status == "failed"
     assert result.reason == "ValueError: model small_cnn must get images (channels, height, width), got (2,)."
 
 
-def test_an_error_of_a_report_becomes_a_failed_result(make_config: Any) -> None:
-    def report(epoch: int, metrics: object) -> None:
-        raise ConnectionError(f"no one listens to epoch {epoch}")
+def test_an_error_of_one_seed_leaves_the_others_their_results(make_config: Any, outcome: Any) -> None:
+    configs = [make_config(seed=seed) for seed in range(4)]
 
-    config = make_config()
-    result = attempt(config, lambda: load_dataset(config.data, seed=config.seed), on_epoch=report)
-    assert (result.status, result.reason) == ("failed", "ConnectionError: no one listens to epoch 1")
+    def dataset(config: RunConfig) -> Dataset:
+        if config.seed == 2:
+            raise DataError("the data of seed 2 must be there, got none.")
+        return load_dataset(config.data, seed=config.seed)
+
+    results = attempt(configs, dataset)
+    assert [result.key for result in results] == [config.key for config in configs]
+    assert [result.status for result in results] == ["done", "done", "failed", "done"]
+    assert outcome(results[3]) == outcome(train(configs[3]))
+
+
+def test_running_out_of_memory_is_told_from_other_failures(make_config: Any) -> None:
+    def dataset(config: RunConfig) -> Dataset:
+        raise torch.OutOfMemoryError("no room") if config.seed else DataError("no data")
+
+    results = [attempt([make_config(seed=seed)], dataset)[0] for seed in (0, 1)]
+    assert [ran_out_of_memory(result) for result in results] == [False, True]
 
 
 def test_a_divergence_is_no_failure(make_config: Any) -> None:
     config = make_config(training={"epochs": 20, "optimizer": {"lr": 1e4, "weight_decay": 1}})
-    assert attempt(config, lambda: load_dataset(config.data, seed=config.seed)).status == "diverged"
+    assert _attempt(config).status == "diverged"
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
 def test_what_ends_the_process_is_not_held_up(stop: type[BaseException], make_config: Any) -> None:
-    def stopped() -> Dataset:
+    def stopped(config: RunConfig) -> Dataset:
         raise stop
 
     with pytest.raises(stop):
-        attempt(make_config(), stopped)
+        attempt([make_config()], stopped)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
-from trainables.checkpoint import load_checkpoint, remove_checkpoint, save_checkpoint
+from trainables.checkpoint import Saver, load_checkpoint, remove_checkpoint, save_checkpoint
 
 
 def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
@@ -51,3 +53,48 @@ def test_removing_takes_the_leftovers_of_kills_along_and_nothing_else(tmp_path: 
     remove_checkpoint(path)
     assert sorted(each.name for each in tmp_path.iterdir()) == [".run1.123", "run[2]"]
     remove_checkpoint(path)
+
+
+class Clock:
+    """A clock that goes on only when something takes time."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def _writes(every: float, *, step: float, writing: float, steps: int, path: Path) -> list[int]:
+    """The steps after which a checkpoint was written, where a step and a writing take so many seconds."""
+    clock = Clock()
+    saver = Saver(path, every, "a", clock)
+    written: list[int] = []
+
+    def state(number: int) -> dict[str, Any]:
+        clock.now += writing
+        written.append(number)
+        return {}
+
+    for number in range(1, steps + 1):
+        clock.now += step
+        saver.maybe(partial(state, number))
+    return written
+
+
+def test_a_checkpoint_is_written_when_it_is_due_and_not_before(tmp_path: Path) -> None:
+    assert _writes(60, step=7, writing=0, steps=30, path=tmp_path / "checkpoint") == [9, 18, 27]
+    assert load_checkpoint(tmp_path / "checkpoint", key="a") == {"key": "a"}
+
+
+def test_writing_that_takes_long_becomes_rarer_so_that_it_costs_a_fiftieth_of_the_time(tmp_path: Path) -> None:
+    # by hand: written after 60 s; then 3 s / 0.02 = 150 s later, and so on
+    assert _writes(60, step=10, writing=3, steps=60, path=tmp_path / "checkpoint") == [6, 21, 36, 51]
+
+
+def test_where_no_time_is_to_pass_a_checkpoint_is_written_after_each_step_whatever_it_costs(tmp_path: Path) -> None:
+    assert _writes(0, step=1, writing=100, steps=4, path=tmp_path / "checkpoint") == [1, 2, 3, 4]
+
+
+def test_without_a_path_nothing_is_written() -> None:
+    Saver(None, 0, "a").maybe(lambda: pytest.fail("the state was asked for"))

@@ -66,10 +66,9 @@ def test_each_epoch_visits_each_example_once_in_a_new_order(make_config: Any, di
     visited: list[list[int]] = []
 
     class Recorded(torch.Tensor):
-        def __getitem__(self, indices: Any) -> Any:
-            if isinstance(indices, torch.Tensor):
-                visited.append(indices.tolist())
-            return self.as_subclass(torch.Tensor)[indices]
+        def index_select(self, dim: int, indices: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+            visited.append(indices.tolist())
+            return self.as_subclass(torch.Tensor).index_select(dim, indices)
 
     labels = digits.train.labels.as_subclass(Recorded)
     train(config, dataset=dataclasses.replace(digits, train=dataclasses.replace(digits.train, labels=labels)))
@@ -359,6 +358,72 @@ def test_the_gpu_gives_what_the_cpu_gives(loss: str, make_config: Any, digits: D
     if loss in ("cross_entropy", "avgk"):
         cpu, cuda = (result.curves["train/loss"] for result in results)
         assert cuda == pytest.approx(cpu, rel=0.02)
+
+
+@pytest.mark.parametrize("patience", [1, 3])
+def test_training_stops_where_patience_is_at_its_end_and_reports_what_it_had_found(
+    patience: int, make_config: Any, tmp_path: Path
+) -> None:
+    settings = {"epochs": 40, "evaluate_every": 2, "batch_size": 8}
+    whole = train(make_config(training=settings))
+    values = [whole.curves[f"val/{criterion}"] for criterion in whole.best_epoch]
+    best = [curve.index(max(curve[: end + 1])) for end in range(20) for curve in values]
+    last = [max(best[len(values) * end : len(values) * (end + 1)]) for end in range(20)]  # the newest best, at each end
+    stop = next(end for end in range(20) if end - last[end] >= patience)
+    keep = KeepModel(folder=tmp_path, criterion="top2_accuracy")
+    stopped = train(make_config(training=settings | {"patience": patience}), keep_model=keep)
+    assert (stopped.status, stopped.stopped, whole.stopped) == ("done", 2 * (stop + 1), None)
+    assert stopped.epochs == whole.epochs[: stop + 1]
+    assert stopped.curves == {name: curve[: stop + 1] for name, curve in whole.curves.items()}
+    for criterion, curve in zip(whole.best_epoch, values, strict=True):
+        assert stopped.metrics[f"val/{criterion}"] == max(curve[: stop + 1])
+        assert f"test/{criterion}" in stopped.metrics
+    assert (tmp_path / "model.pt").exists()
+
+
+def test_patience_that_lasts_changes_nothing(make_config: Any, outcome: Any) -> None:
+    patient, plain = (train(make_config(training={"patience": patience})) for patience in (4, None))
+    assert {**outcome(patient), "key": None} == {**outcome(plain), "key": None}
+
+
+@pytest.mark.parametrize(
+    "training", [{"ema": 0.5}, {"clip_norm": 0.01}, {"warmup_epochs": 2}, {"precision": "bfloat16"}]
+)
+def test_every_setting_changes_the_training_that_it_is_for(training: dict[str, Any], make_config: Any) -> None:
+    plain, changed = (train(make_config(training=settings)) for settings in ({}, training))
+    assert changed.status == "done"
+    assert changed.curves != plain.curves
+    assert (changed.curves["train/loss"] == plain.curves["train/loss"]) == ("ema" in training)
+
+
+@pytest.mark.slow  # the compiler takes a minute to warm up
+def test_a_compiled_model_learns_what_it_learns_uncompiled(make_config: Any, digits: Dataset, outcome: Any) -> None:
+    settings = {"loss": {"name": "avgk"}, "data": {"name": "digits"}, "model": {"name": "small_cnn", "width": 4}}
+    plain, compiled = (
+        train(make_config(**settings, training={"compile": each}), dataset=digits) for each in (False, True)
+    )
+    assert compiled.curves["train/loss"] == pytest.approx(plain.curves["train/loss"], rel=1e-3)  # sums in another order
+    assert compiled.runtime["compiled"]
+    again = train(make_config(**settings, training={"compile": True}), dataset=digits)
+    assert outcome(again) == outcome(compiled)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+@pytest.mark.parametrize(
+    ("training", "tolerance"),  # on the loss of each epoch: mantissas of 23, 10 and 8 bits
+    [({}, 1e-3), ({"compile": True}, 1e-3), ({"precision": "tf32"}, 0.01), ({"precision": "bfloat16"}, 0.05)],
+)
+def test_the_gpu_learns_as_the_cpu_does_in_every_precision(
+    training: dict[str, Any], tolerance: float, make_config: Any, digits: Dataset
+) -> None:
+    settings = {"data": {"name": "digits"}, "model": {"name": "small_cnn", "width": 8}}
+    cpu, cuda = (
+        train(make_config(**settings, training={"optimizer": {"lr": 0.05}, "device": device, **each}), dataset=digits)
+        for device, each in (("cpu", {}), ("cuda", training))
+    )
+    assert cuda.curves["train/loss"] == pytest.approx(cpu.curves["train/loss"], rel=tolerance)
+    assert cuda.runtime["device"] == torch.cuda.get_device_name()
+    assert cuda.runtime["peak_mib"] >= 1
 
 
 def test_a_result_survives_json(make_config: Any) -> None:

@@ -44,6 +44,12 @@ def path(tmp_path: Path) -> Path:
     return file
 
 
+def test_a_run_can_name_the_schedule_of_a_paper(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path.write_text(CONFIG.replace("epochs: 3, optimizer: {lr: 0.1}", "preset: sawada_circle, epochs: 2"))
+    assert main([str(path)]) == 0
+    assert json.loads(capsys.readouterr().out)["epochs"] == [2]  # the preset evaluates every 100th, and the last
+
+
 def test_a_run_needs_neither_ray_nor_optuna_nor_mlflow(path: Path, outcome: Any) -> None:
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_THE_SWEEPERS, str(path)],

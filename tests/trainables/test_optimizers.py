@@ -115,6 +115,17 @@ def test_the_learning_rate_falls_after_each_milestone() -> None:
     assert rates == [0.8, 0.8, 0.4, 0.2, 0.2, 0.2, 0.1]
 
 
+def test_the_warm_up_rises_step_by_step_to_the_rate_of_its_last_step() -> None:
+    # two epochs of 3 steps: sixths of the rate; the milestone after the first epoch counts all the same
+    training = Training(epochs=4, optimizer=Optimizer(lr=0.6), warmup_epochs=2, milestones=(1, 3), gamma=0.5)
+    rates = [
+        learning_rate(training, epoch=epoch, batch_size=1, step=step, steps=3)
+        for epoch in range(4)
+        for step in range(3)
+    ]
+    assert rates == pytest.approx([0.1, 0.2, 0.3, 0.2, 0.25, 0.3, 0.3, 0.3, 0.3, 0.15, 0.15, 0.15], rel=1e-12)
+
+
 def test_milestones_are_those_of_pytorch() -> None:
     training = Training(epochs=9, optimizer=Optimizer(lr=0.3), milestones=(1, 4, 8), gamma=0.1)
     optimizer = torch.optim.SGD(_parameters(), lr=0.3)

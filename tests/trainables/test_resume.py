@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 
-import trainables.loop
+import trainables.checkpoint
 from data.dataset import Dataset
 from trainables.checkpoint import save_checkpoint
 from trainables.loop import train
@@ -44,6 +44,22 @@ RUNS: dict[str, dict[str, Any]] = {
     "the last epoch": {"training": {"keep": "last"}},
     "some epochs evaluated": {"training": {"evaluate_every": 3}},
     "batch normalisation": IMAGES,
+    "warm-up": {"training": WITH_IT_ALL | {"warmup_epochs": 2}},
+    "clipped gradients": {"training": WITH_IT_ALL | {"clip_norm": 0.2}},
+    "averaged weights": IMAGES | {"training": {"ema": 0.7}},
+    "averaged weights of two heads": {"loss": {"name": "avgk"}, "k": 2, "training": {"ema": 0.9}},
+    "patience": {"training": {"epochs": 30, "patience": 2}, "k": [2]},
+    "bfloat16": IMAGES | {"training": {"precision": "bfloat16"}},
+    "augmentation": IMAGES | {"training": {"augment": {"pad_crop": 1, "flip": True, "cutout": 2}}},
+    "mixed examples": {"training": {"augment": {"mixup": 0.5}}},
+    "everything at once": IMAGES
+    | {
+        "loss": {"name": "topk_transition"},
+        "k": 2,
+        "training": WITH_IT_ALL
+        | {"warmup_epochs": 2, "clip_norm": 1, "ema": 0.8, "patience": 3, "precision": "bfloat16"}
+        | {"augment": {"pad_crop": 1, "flip": True, "cutout": 2, "mixup": 1}},
+    },
 }
 
 
@@ -58,12 +74,11 @@ def stop_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
     def save(state: dict[str, Any], path: Path) -> None:
         save_checkpoint(state, path)
-        if path.name == "checkpoint":
-            left[0] -= 1
-            if left[0] == 0:
-                raise StoppedError
+        left[0] -= 1
+        if left[0] == 0:
+            raise StoppedError
 
-    monkeypatch.setattr(trainables.loop, "save_checkpoint", save)
+    monkeypatch.setattr(trainables.checkpoint, "save_checkpoint", save)
     return lambda n: left.__setitem__(0, n)
 
 
@@ -100,7 +115,9 @@ def test_a_run_stopped_after_each_step_ends_as_the_uninterrupted_one(
         else:
             break
     assert whole.status == "done"
-    assert stops == (9 if config.training.batch_size == "full" else 12)
+    steps = 1 if config.training.batch_size == "full" else 3
+    assert stops == steps * (whole.stopped or config.training.epochs)
+    assert (whole.stopped is not None) == (name == "patience")
     assert outcome(result) == outcome(whole)
     assert same_weights(tmp_path / "whole", tmp_path / "stopped")
     assert [path.name for path in (tmp_path / "stopped").iterdir()] == ["model.pt"]
@@ -221,6 +238,6 @@ def test_checkpoints_are_written_no_more_often_than_asked(
     make_config: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     writes = itertools.count()
-    monkeypatch.setattr(trainables.loop, "save_checkpoint", lambda state, path: next(writes))
+    monkeypatch.setattr(trainables.checkpoint, "save_checkpoint", lambda state, path: next(writes))
     train(make_config(), checkpoint=tmp_path / "checkpoint", checkpoint_seconds=3600)
     assert next(writes) == 0

@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 import trainables.run_config
-from trainables.run_config import Optimizer, RunConfig, RunResult, Training
+from data.augment import Augmentation
+from trainables.run_config import LATER_SETTINGS, Optimizer, RunConfig, RunResult, Training, without_later
+from trainables.training_rules import default_training
 
 CONFIG = RunConfig(
     data={"name": "digits", "label_noise": 0.2, "split_seed": 0},
@@ -33,7 +35,14 @@ OTHERS: dict[str, Any] = {
     "head": "sccp",
     "reference_batch_size": 64,
     "device": "cpu",
+    "warmup_epochs": 1,
+    "clip_norm": 1.0,
+    "ema": 0.99,
+    "patience": 3,
+    "precision": "bfloat16",
+    "compile": True,
 }
+OTHER_AUGMENTATIONS: dict[str, Any] = {"pad_crop": 4, "flip": True, "cutout": 8, "mixup": 0.2}
 OTHER_OPTIMIZERS: dict[str, Any] = {
     "name": "adam",
     "lr": 0.06,
@@ -47,7 +56,25 @@ OTHER_OPTIMIZERS: dict[str, Any] = {
 def test_the_key_of_a_configuration_stays_what_it_is() -> None:
     # A change here means that every result found so far is computed again. Where the numbers of a run changed, that is
     # right, and RESULTS_VERSION is raised; where they did not, the change should not have reached the key.
-    assert CONFIG.key == "c8d16efdd825ccd5"
+    assert CONFIG.key == "f224ef80644c6e5b"
+
+
+def test_settings_that_came_later_do_nothing_unless_they_are_set() -> None:
+    defaults = {f"training.{path}": value for path, value in default_training().items()}
+    later = {path: value for path, value in LATER_SETTINGS.items() if path.startswith("training.")}
+    assert {path: defaults[path] for path in later} == later
+
+
+def test_what_came_later_and_is_not_set_is_left_out_of_a_configuration() -> None:
+    plain = CONFIG.to_dict()
+    assert set(plain["training"]) - set(without_later(plain)["training"]) == {
+        "warmup_epochs", "clip_norm", "ema", "patience", "precision", "compile", "augment",
+    }  # fmt: skip
+    plain["training"] |= {"ema": 0.5, "augment": {**plain["training"]["augment"], "cutout": 8}}
+    assert without_later(plain)["training"]["ema"] == 0.5
+    assert without_later(plain)["training"]["augment"] == {"cutout": 8}
+    assert {**without_later(plain), "training": None} == {**plain, "training": None}
+    assert without_later({"data": {}, "search": {}}) == {"data": {}, "search": {}}
 
 
 def test_the_key_does_not_depend_on_the_order_of_the_settings() -> None:
@@ -75,7 +102,8 @@ print(RunConfig.from_dict(json.load(sys.stdin)).key)
 
 
 def test_every_field_is_part_of_the_key() -> None:
-    assert set(OTHERS) | {"optimizer"} == {field.name for field in fields(Training)}
+    assert set(OTHERS) | {"optimizer", "augment"} == {field.name for field in fields(Training)}
+    assert set(OTHER_AUGMENTATIONS) == {field.name for field in fields(Augmentation)}
     assert set(OTHER_OPTIMIZERS) == {field.name for field in fields(Optimizer)}
     others = [
         *(replace(CONFIG, training=replace(CONFIG.training, **{name: value})) for name, value in OTHERS.items()),
@@ -84,6 +112,10 @@ def test_every_field_is_part_of_the_key() -> None:
                 CONFIG, training=replace(CONFIG.training, optimizer=replace(CONFIG.training.optimizer, **{name: value}))
             )
             for name, value in OTHER_OPTIMIZERS.items()
+        ),
+        *(
+            replace(CONFIG, training=replace(CONFIG.training, augment=Augmentation(**{name: value})))
+            for name, value in OTHER_AUGMENTATIONS.items()
         ),
         *(
             replace(CONFIG, **{part: {**getattr(CONFIG, part), "name": "another"}})
@@ -103,10 +135,12 @@ def test_the_version_of_the_results_is_part_of_the_key(monkeypatch: pytest.Monke
     assert replace(CONFIG).key != key
 
 
-def test_a_configuration_survives_json() -> None:
-    again = RunConfig.from_dict(json.loads(json.dumps(CONFIG.to_dict())))
-    assert again == CONFIG
-    assert again.key == CONFIG.key
+@pytest.mark.parametrize("augment", [Augmentation(), Augmentation(pad_crop=4, mixup=0.5)])
+def test_a_configuration_survives_json(augment: Augmentation) -> None:
+    config = replace(CONFIG, training=replace(CONFIG.training, augment=augment))
+    again = RunConfig.from_dict(json.loads(json.dumps(config.to_dict())))
+    assert again == config
+    assert again.key == config.key
 
 
 def test_a_configuration_with_little_said_takes_the_defaults() -> None:
@@ -129,5 +163,21 @@ def test_a_result_survives_json() -> None:
         finished=1e9 + 2,
         attempts=2,
         host="here",
+        stopped=2,
+        runtime={"device": "cpu", "threads": 1},
     )
-    assert RunResult.from_dict(json.loads(json.dumps(result.to_dict()))) == result
+    again = RunResult.from_dict(json.loads(json.dumps(result.to_dict())))
+    assert again == result
+    assert again.runtime == result.runtime
+
+
+def test_a_result_from_before_stops_and_runtimes_were_recorded_is_read() -> None:
+    plain = RunResult(key=CONFIG.key, status="done", epochs=(1, 2)).to_dict()
+    del plain["stopped"], plain["runtime"]
+    result = RunResult.from_dict(plain)
+    assert (result.stopped, result.runtime) == (None, {})
+
+
+def test_what_a_run_was_computed_on_does_not_tell_results_apart() -> None:
+    result = RunResult(key=CONFIG.key, status="done", runtime={"device": "cpu"})
+    assert result == replace(result, runtime={"device": "NVIDIA H200"})

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from data.augment import Augmentation
+from losses import LOSSES
 from trainables.problems import ConfigError
 from trainables.run_config import Optimizer, Training
-from trainables.training_rules import RULES, check_training, default_training, flatten, nest
+from trainables.training_rules import RULES, check_for_loss, check_training, default_training, flatten, nest
 
 
 def test_every_setting_has_a_rule_and_a_legal_default() -> None:
@@ -30,11 +32,20 @@ def test_values_come_in_their_own_types() -> None:
             "batch_size": "full",
             "optimizer": {"name": "adam", "lr": 1, "betas": [0, 0.5]},
             "milestones": [1],
+            "clip_norm": 1,
+            "ema": 0,
+            "augment": {"mixup": 1},
         }
     )
     assert repr(training) == repr(
         Training(
-            epochs=3, batch_size="full", optimizer=Optimizer(name="adam", lr=1.0, betas=(0.0, 0.5)), milestones=(1,)
+            epochs=3,
+            batch_size="full",
+            optimizer=Optimizer(name="adam", lr=1.0, betas=(0.0, 0.5)),
+            milestones=(1,),
+            clip_norm=1.0,
+            ema=0.0,
+            augment=Augmentation(mixup=1.0),
         )
     )
 
@@ -50,6 +61,24 @@ def test_nest_is_the_inverse_of_flatten() -> None:
         ({"epochs": 0}, ["training.epochs must be >= 1, got 0."]),
         ({"epochs": True}, ["training.epochs must be a whole number, got True."]),
         ({"batch_size": None}, ["training.batch_size must be a whole number or full, got None."]),
+        ({"clip_norm": 0}, ["training.clip_norm must be > 0 or null, got 0."]),
+        ({"clip_norm": "tight"}, ["training.clip_norm must be a number or null, got 'tight'."]),
+        ({"ema": 1}, ["training.ema must be >= 0 and < 1, got 1."]),
+        ({"patience": 0}, ["training.patience must be >= 1 or null, got 0."]),
+        ({"warmup_epochs": -1}, ["training.warmup_epochs must be >= 0, got -1."]),
+        ({"epochs": 3, "warmup_epochs": 3}, ["training.warmup_epochs must be below training.epochs = 3, got 3."]),
+        (
+            {"patience": 2, "keep": "last"},
+            ["training.patience must be null with training.keep = last, which waits for no best epoch, got 2."],
+        ),
+        (
+            {"precision": "bfloat"},
+            ["training.precision must be one of float32, tf32, bfloat16, got 'bfloat'. Did you mean 'bfloat16'?"],
+        ),
+        ({"compile": 1}, ["training.compile must be true or false, got 1."]),
+        ({"augment": "flip"}, ["training.augment must be a mapping, got 'flip'."]),
+        ({"augment": {"flip": 0.5}}, ["training.augment.flip must be true or false, got 0.5."]),
+        ({"augment": {"mixup": -1}}, ["training.augment.mixup must be >= 0, got -1."]),
         ({"gamma": 2}, ["training.gamma must be > 0 and <= 1, got 2."]),
         ({"reference_batch_size": 0}, ["training.reference_batch_size must be >= 1 or null, got 0."]),
         (
@@ -80,3 +109,16 @@ def test_every_broken_rule_is_told(plain: dict[str, Any], messages: list[str]) -
     with pytest.raises(ConfigError) as caught:
         check_training(plain)
     assert str(caught.value).splitlines() == messages
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_mixed_labels_are_for_losses_that_take_them(loss: str) -> None:
+    check_for_loss(Training(), LOSSES[loss])
+    mixed = Training(augment=Augmentation(mixup=0.2))
+    if LOSSES[loss].soft_labels:
+        check_for_loss(mixed, LOSSES[loss])
+        return
+    with pytest.raises(ConfigError) as caught:
+        check_for_loss(mixed, LOSSES[loss])
+    message = f"training.augment.mixup must be 0 with {loss}, which takes no soft labels, got 0.2."
+    assert str(caught.value) == message

@@ -6,11 +6,15 @@
 prints a Markdown table. *Efficiency* is seconds of training / (wall seconds x slots) for 24 runs of some seconds,
 with everything recorded in MLflow on SQLite; *bookkeeping* is wall seconds a run for runs that train nothing. The clock
 starts when Ray is up and stops with the last record. Every measurement has a process of its own.
+
+Where a sweep is short, much of what it loses is the import of torch and Ray Tune in every worker. An installation by
+pip has their modules compiled; where they are not, importing them takes twice as long, and a note says so.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import subprocess
 import sys
@@ -39,6 +43,12 @@ def measure(peer: str, workload: str, runs: int) -> dict[str, Any]:
         sys.exit(f"{peer} failed:\n{done.stderr[-3000:]}")
     measured: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
     return measured
+
+
+def compiled() -> bool:
+    """Whether torch's modules are compiled, or else compiled again by every process that imports them."""
+    torch = importlib.util.find_spec("torch")
+    return torch is not None and torch.cached is not None and Path(torch.cached).exists()
 
 
 def efficiency(peers: list[str]) -> None:
@@ -70,6 +80,8 @@ def main() -> None:
     parser.add_argument("--peers", nargs="+", choices=PEERS, default=list(PEERS))
     parser.add_argument("--runs", nargs="+", type=int, default=[200, 800])
     given = parser.parse_args()
+    if not compiled():
+        print("Note: installed modules are not compiled ('python -m compileall'): every worker starts slowly.\n")
     if given.what == "efficiency":
         efficiency(given.peers)
     else:

@@ -37,9 +37,8 @@ def make_job() -> Callable[..., Job]:
             "training": {"epochs": 2, "batch_size": 64},
             "k": [1, 2],
         }
-        return Job(
-            config=complete_config({**plain, **sections, "seed": seed}), checkpoint=checkpoint, keep_model=keep_model
-        )
+        config = complete_config({**plain, **sections, "seed": seed})
+        return Job(configs=(config,), checkpoint=checkpoint, keep_models=(keep_model,))
 
     return make
 

@@ -14,14 +14,14 @@ def test_jobs_are_trained_one_after_the_other_in_order(make_job: Any) -> None:
     jobs = [make_job(seed) for seed in range(3)]
     for job in jobs:
         executor.submit(job)
-    assert [[result.key for result in executor.wait(0)] for _ in range(4)] == [[job.config.key] for job in jobs] + [[]]
+    assert [[result.key for result in executor.wait(0)] for _ in range(4)] == [[job.key] for job in jobs] + [[]]
 
 
 def test_an_error_is_a_failed_result_and_the_next_job_goes_on(make_job: Any, train: Any) -> None:
     broken = make_job(0, data={"name": "circle"}, model={"name": "small_cnn"})  # a network for images on points
     results = train(LocalExecutor(), broken, make_job(1))
     assert [result.status for result in results.values()] == ["failed", "done"]
-    assert "ValueError" in str(results[broken.config.key].reason)
+    assert "ValueError" in str(results[broken.key].reason)
 
 
 def test_shared_data_are_loaded_once(make_job: Any, train: Any) -> None:

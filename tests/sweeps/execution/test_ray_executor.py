@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import ray
+from ray import cloudpickle
 
 from data.arrays import from_arrays
 from sweeps.execution import ray_executor
@@ -22,29 +23,84 @@ from trainables.run_config import RunResult
 
 pytestmark = [pytest.mark.usefixtures("cluster"), pytest.mark.timeout(200)]
 
-LONG = {"epochs": 250, "batch_size": 64, "evaluate_every": 250}
+STEPS = [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2), (1, 3)]  # the epochs and steps of a run with SHORT training
+SHORT = {"epochs": 2, "batch_size": 512}
 
 
-class Bomb:
-    """Takes the place of a job's model folder and kills the process that unpacks it."""
+class Sabotage:
+    """Takes the place of a job's model folder; the worker that unpacks it does the deed and finds no folder.
+
+    Args:
+        deed: what is called in the worker; not a function of a test module, which workers can't import, but one made
+            inside another.
+    """
+
+    def __init__(self, deed: Callable[[], object]) -> None:
+        self.deed = cloudpickle.dumps(deed)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return os._exit, (1,)
+        return eval, ("loads(deed)()", {"loads": cloudpickle.loads, "deed": self.deed})
 
 
-class KillsOneSlot:
-    """Kills the process of one slot with signal 9 when all slots have been training for half a second."""
+def explosion() -> Sabotage:
+    """Every worker that takes the job dies."""
+    return Sabotage(lambda: os._exit(1))
 
-    def __init__(self, executor: RayExecutor) -> None:
-        self.executor = executor
-        self.killed: int | None = None
 
-    def __call__(self) -> None:
-        training = self.executor._mailbox._training
-        if self.killed is None and len(training) == self.executor.slots:
-            time.sleep(0.5)
-            self.killed = _slots()[0]
-            os.kill(self.killed, signal.SIGKILL)
+def death_at_checkpoint(number: int, checkpoint: Path) -> Sabotage:
+    """The first worker that takes the job dies by signal 9 when it would write the checkpoint of that number.
+
+    One is written after every step, by that worker and by the next, and noted in a diary beside it with the worker's
+    process and the run's epoch and step.
+    """
+    diary, died = checkpoint.with_suffix(".diary"), checkpoint.with_suffix(".died")
+
+    def deed() -> None:
+        from trainables import attempt
+        from trainables import checkpoint as module
+
+        save = module.save_checkpoint
+
+        def save_or_die(state: dict[str, Any], path: Path) -> None:
+            written = diary.read_text().splitlines() if diary.exists() else []
+            if path == checkpoint and len(written) == number and not died.exists():
+                died.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            save(state, path)
+            if path == checkpoint:  # and not that of another job, which the same worker takes later
+                diary.write_text("\n".join([*written, f"{os.getpid()} {state['epoch']} {state['step']}"]))
+
+        module.save_checkpoint = save_or_die
+        attempt.train_seeds = functools.partial(attempt.train_seeds, checkpoint_seconds=0.0)  # type: ignore[assignment]
+
+    return Sabotage(deed)
+
+
+def memory_for_one(folder: Path) -> Sabotage:
+    """Of the two workers that train at once, each with this deed, the one with the higher number has no memory left."""
+
+    def deed() -> None:
+        import time
+
+        import torch
+
+        from trainables import attempt
+
+        train_seeds = attempt.train_seeds
+
+        def train_or_fail(*arguments: Any, **options: Any) -> Any:
+            (folder / f"{os.getpid()}.inside").touch()
+            deadline = time.monotonic() + 60
+            while len(list(folder.glob("*.inside"))) < 2 and time.monotonic() < deadline:
+                time.sleep(0.01)
+            others = [int(path.stem) for path in folder.glob("*.inside")]
+            if os.getpid() == max(others):
+                raise torch.OutOfMemoryError("there is no room beside the other")
+            return train_seeds(*arguments, **options)
+
+        attempt.train_seeds = train_or_fail
+
+    return Sabotage(deed)
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +116,8 @@ def test_results_are_equal_to_the_bit_to_those_in_process(trained: Any, train: A
     _, jobs, on_ray = trained
     in_process = train(LocalExecutor(), *jobs)
     for job in jobs:
-        assert on_ray[job.config.key].status == "done"
-        assert same(on_ray[job.config.key]) == same(in_process[job.config.key])
+        assert on_ray[job.key].status == "done"
+        assert same(on_ray[job.key]) == same(in_process[job.key])
 
 
 def test_shared_data_are_in_the_object_store_once_and_mapped_by_workers(trained: Any) -> None:
@@ -70,33 +126,46 @@ def test_shared_data_are_in_the_object_store_once_and_mapped_by_workers(trained:
     assert ray.get(_mapped.remote([reference]))
 
 
-@pytest.mark.slow  # it must catch a worker in the middle of a run, which a busy machine does not always let it
-def test_a_run_whose_worker_is_killed_is_trained_again_with_the_same_result(
+def test_a_run_whose_worker_is_killed_goes_on_from_its_checkpoint_and_ends_with_the_same_result(
     make_job: Any, train: Any, same: Any, tmp_path: Path
 ) -> None:
-    jobs = [make_job(seed, checkpoint=tmp_path / f"{seed}.pt", training=LONG) for seed in range(2)]
-    executor = RayExecutor()
-    kill = KillsOneSlot(executor)
-    on_ray = train(executor, *jobs, meanwhile=kill)
-    in_process = train(LocalExecutor(), *jobs)
-    assert kill.killed is not None
-    assert sorted(result.attempts for result in on_ray.values()) == [1, 2]
-    assert {key: same(result) for key, result in on_ray.items()} == {
-        key: same(result) for key, result in in_process.items()
-    }
+    """One run is killed before its first checkpoint, one in its second epoch after four, one is left alone."""
+    places = {number: tmp_path / f"{number}.pt" for number in (0, 4)}
+    jobs = [
+        make_job(number, training=SHORT, checkpoint=place, keep_model=death_at_checkpoint(number, place))
+        for number, place in places.items()
+    ]
+    jobs.append(make_job(2, training=SHORT))
+    on_ray = train(RayExecutor(), *jobs)
+    in_process = train(LocalExecutor(), *(Job(configs=job.configs) for job in jobs))
+    assert [on_ray[job.key].attempts for job in jobs] == [2, 2, 1]
+    assert [same(on_ray[job.key]) for job in jobs] == [same(in_process[job.key]) for job in jobs]
+    for number, place in places.items():
+        workers, steps = _read_diary(place.with_suffix(".diary"))
+        assert steps == STEPS, "each step once: the second worker goes on where the first was killed"
+        assert [workers.index(worker) for worker in workers] == [0] * number + [number] * (len(STEPS) - number)
 
 
 def test_a_job_that_kills_its_worker_every_time_fails_and_the_others_go_on(make_job: Any, train: Any) -> None:
-    deadly = make_job(0, keep_model=Bomb())
+    deadly = make_job(0, keep_model=explosion())
     results = train(RayExecutor(most=2), deadly, *(make_job(seed) for seed in range(1, 5)))
-    assert [result.key for result in results.values() if result.status != "done"] == [deadly.config.key]
-    failed = results[deadly.config.key]
+    assert [result.key for result in results.values() if result.status != "done"] == [deadly.key]
+    failed = results[deadly.key]
     assert (failed.status, failed.attempts, failed.reason) == ("failed", 3, "the worker died in each of 3 attempts")
+
+
+def test_a_slot_without_memory_leaves_its_job_to_the_others(make_job: Any, train: Any, tmp_path: Path) -> None:
+    executor = RayExecutor()
+    assert executor.slots == 2
+    results = train(executor, *(make_job(seed, keep_model=memory_for_one(tmp_path)) for seed in range(3)))
+    assert [(result.status, result.attempts) for result in results.values()] == [("done", 1)] * 3
+    assert executor.slots == 1
+    assert len(list(tmp_path.glob("*.inside"))) == 2
 
 
 def test_data_that_cannot_be_read_fail_the_run_with_their_reason(make_job: Any, train: Any, tmp_path: Path) -> None:
     job = make_job(0, data={"name": "cifar100"}, model={"name": "small_cnn"})
-    job = Job(config=job.config, root=str(tmp_path))
+    job = Job(configs=job.configs, root=str(tmp_path))
     [result] = train(RayExecutor(most=1), job).values()
     assert result.status == "failed"
     assert "DataError" in str(result.reason)
@@ -136,24 +205,7 @@ def _mapped(references: list[Any]) -> bool:
     return False
 
 
-def _slots() -> list[int]:
-    """The processes of our slots: descendants of this process that Ray has named after what Tune makes of `Slot`."""
-    processes = [folder for folder in Path("/proc").iterdir() if folder.name.isdecimal()]
-    found = [int(each.name) for each in processes if _read(each / "cmdline").startswith("ray::ResourceTrainable")]
-    return [pid for pid in sorted(found) if os.getpid() in _ancestors(pid)]
-
-
-def _ancestors(pid: int) -> list[int]:
-    found = []
-    while pid > 1:
-        status = _read(Path(f"/proc/{pid}/stat"))
-        pid = int(status.rpartition(")")[2].split()[1]) if status else 0
-        found.append(pid)
-    return found
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(errors="replace")
-    except OSError:
-        return ""
+def _read_diary(path: Path) -> tuple[list[int], list[tuple[int, int]]]:
+    """Of every checkpoint that was written: the process, and the finished epochs and steps."""
+    lines = [[int(word) for word in line.split()] for line in path.read_text().splitlines()]
+    return [worker for worker, _, _ in lines], [(epoch, step) for _, epoch, step in lines]

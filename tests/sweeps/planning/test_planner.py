@@ -75,7 +75,7 @@ def _drive(planner: Planner, executor: SimulatedExecutor, *, most: float = math.
     while len(arrived) < most:
         while len(training) < 2 * executor.slots and isinstance(run := planner.next_run(), PlannedRun):
             training.add(run.key)
-            executor.submit(Job(config=run.config))
+            executor.submit(Job(configs=(run.config,)))
         if not training:
             assert planner.next_run() is Signal.DONE, "a planner that waits for nothing would hang the sweep"
             break

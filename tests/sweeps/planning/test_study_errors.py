@@ -12,7 +12,9 @@ from data import DATASETS
 from losses import LOSSES
 from sweeps.planning.study_error import StudyError
 from sweeps.planning.study_reader import read_study
+from trainables.models import MODELS
 from trainables.problems import nearest
+from trainables.schedules import PRESETS
 from trainables.training_rules import RULES
 
 Errors = Callable[..., list[str]]
@@ -36,13 +38,13 @@ GRID = [f"data.{name}" for name in DATASETS["fashion_mnist"].parameters] + [f"tr
         # data and model
         ("data: {name: fashion_mnist}", "data: fashion_mnist", "3: data: must be a mapping, got 'fashion_mnist'."),
         ("data: {name: fashion_mnist}", "data: {}", "3: data.name: must be a name, got None."),
-        ("name: fashion_mnist", "name: fashion", "3: data.name: unknown data set 'fashion'. Did you mean 'fashion_mnist'? Known: cifar100, circle, digits, fashion_mnist."),
+        ("name: fashion_mnist", "name: fashion", f"3: data.name: unknown data set 'fashion'. Did you mean 'fashion_mnist'? Known: {', '.join(sorted(DATASETS))}."),
         ("name: fashion_mnist}", "name: digits, noise: 1}", "3: data.noise: unknown setting 'noise'. Did you mean 'label_noise'? Known: label_noise, split_seed."),
         ("name: fashion_mnist}", "name: digits, label_noise: 2}", "3: data.label_noise: must be between 0 and 1, got 2.0."),
         ("name: fashion_mnist}", "name: digits, label_noise: a lot}", "3: data.label_noise: must be a number, got 'a lot'."),
         ("name: fashion_mnist}", "name: fashion_mnist, root: 3}", "3: data.root: must be text, got 3."),
         ("name: fashion_mnist}", "name: fashion_mnist, download: yes}", "3: data.download: must be true or false, got 'yes'."),
-        ("name: small_cnn", "name: small_cn", "4: model.name: unknown model 'small_cn'. Did you mean 'small_cnn'? Known: linear, mlp, small_cnn."),
+        ("name: small_cnn", "name: small_cn", f"4: model.name: unknown model 'small_cn'. Did you mean 'small_cnn'? Known: {', '.join(sorted(MODELS))}."),
         ("name: small_cnn}", "name: small_cnn, wdith: 3}", "4: model.wdith: unknown setting 'wdith'. Did you mean 'width'? Known: width."),
         ("name: small_cnn}", "name: small_cnn, width: 0}", "4: model.width: must be >= 1, got 0."),
         # training
@@ -54,7 +56,7 @@ GRID = [f"data.{name}" for name in DATASETS["fashion_mnist"].parameters] + [f"tr
         ("batch_size: 128", "batch_size: 0", "5: training.batch_size: must be >= 1 or full, got 0."),
         ("lr: 0.05", "lr: 0", "5: training.optimizer.lr: must be > 0, got 0."),
         ("lr: 0.05", "lr: fast", "5: training.optimizer.lr: must be a number, got 'fast'."),
-        ("lr: 0.05", "lrr: 0.05", f"5: training.optimizer.lrr: unknown setting 'optimizer.lrr'. Did you mean 'optimizer.lr'? Known: {', '.join(sorted([*RULES, 'keep_lr_per_example']))}."),
+        ("lr: 0.05", "lrr: 0.05", f"5: training.optimizer.lrr: unknown setting 'optimizer.lrr'. Did you mean 'optimizer.lr'? Known: {', '.join(sorted([*RULES, 'keep_lr_per_example', 'preset']))}."),
         ("name: sgd", "name: sdg", "5: training.optimizer.name: must be one of sgd, adam, adamw, got 'sdg'. Did you mean 'sgd'?"),
         ("momentum: 0.9, nesterov: true", "momentum: 1.0", "5: training.optimizer.momentum: must be >= 0 and < 1, got 1.0."),
         ("momentum: 0.9", "momentum: 0", "5: training.optimizer.nesterov: must be false without momentum, got True."),
@@ -67,6 +69,13 @@ GRID = [f"data.{name}" for name in DATASETS["fashion_mnist"].parameters] + [f"tr
         ("milestones: [6, 8]", "milestones: 6", "5: training.milestones: must be a list, got 6."),
         ("milestones: [6, 8]", "milestones: [0]", "5: training.milestones: must be >= 1, got 0."),
         ("milestones: [6, 8]", "keep: first", "5: training.keep: must be one of best, last, got 'first'."),
+        ("milestones: [6, 8]", "preset: sawada_circl", f"5: training.preset: unknown preset 'sawada_circl'. Did you mean 'sawada_circle'? Known: {', '.join(sorted(PRESETS))}."),
+        ("milestones: [6, 8]", "preset: [sawada_circle]", f"5: training.preset: unknown preset ['sawada_circle']. Did you mean 'sawada_circle'? Known: {', '.join(sorted(PRESETS))}."),
+        ("milestones: [6, 8]", "augment: {flipp: true}", f"5: training.augment.flipp: unknown setting 'augment.flipp'. Did you mean 'augment.flip'? Known: {', '.join(sorted([*RULES, 'keep_lr_per_example', 'preset']))}."),
+        ("milestones: [6, 8]", "augment: {flip: {choice: [1, 2]}}", "5: training.augment.flip: must be true or false, got 1."),
+        ("milestones: [6, 8]", "augment: flip", "5: training.augment: must be a mapping, got 'flip'."),
+        ("milestones: [6, 8]", "warmup_epochs: 10", "5: training.warmup_epochs: must be below training.epochs = 10, got 10."),
+        ("milestones: [6, 8]", "patience: 3, keep: last", "5: training.patience: must be null with training.keep = last, which waits for no best epoch, got 3."),
         ("milestones: [6, 8]", "keep_lr_per_example: 1", "5: training.keep_lr_per_example: must be true or false, got 1."),
         ("batch_size: 128", "batch_size: full, keep_lr_per_example: true", "5: training.keep_lr_per_example: must have a training.reference_batch_size where training.batch_size is full, got none."),
         ("batch_size: 128", "batch_size: {choice: [64, 128]}, keep_lr_per_example: true", "5: training.keep_lr_per_example: must have a training.reference_batch_size where training.batch_size is searched, got none."),
@@ -126,8 +135,8 @@ GRID = [f"data.{name}" for name in DATASETS["fashion_mnist"].parameters] + [f"tr
         ("correction: holm", "metrics: test/top2_accuracy", "14: compare.metrics: must be a list, got 'test/top2_accuracy'."),
         ("correction: holm", "metrics: []", "14: compare.metrics: must be one metric or more, each once, got []."),
         ("cpus: 1", "cpus: 0", "15: resources.cpus: must be > 0, got 0."),
-        ("gpus: 0", "gpus: -1", "15: resources.gpus: must be >= 0, got -1."),
-        ("gpus: 0", "gpu: 1", "15: resources.gpu: unknown field 'gpu'. Did you mean 'gpus'? Known: cpus, gpus."),
+        ("gpus: 0", "gpus: -1", "15: resources.gpus: must be >= 0 or auto, got -1."),
+        ("gpus: 0", "gpu: 1", "15: resources.gpu: unknown field 'gpu'. Did you mean 'gpus'? Known: cpus, gpus, seeds_per_worker."),
     ],
 )  # fmt: skip
 def test_one_mistake_gives_one_error_with_its_line(
@@ -135,6 +144,13 @@ def test_one_mistake_gives_one_error_with_its_line(
 ) -> None:
     assert example.count(before) == 1
     assert errors_of(example.replace(before, after)) == [f"study.yaml:{message}"]
+
+
+def test_every_arm_whose_loss_takes_no_mixed_labels_is_told(errors_of: Errors, example: str) -> None:
+    assert errors_of(example, "training.augment.mixup=0.2") == [
+        "--set training.augment.mixup=0.2: training.augment.mixup: must be 0 with avgk, which takes no soft labels, got 0.2.",
+        "--set training.augment.mixup=0.2: training.augment.mixup: must be 0 with noised_topk_hinge, which takes no soft labels, got 0.2.",
+    ]
 
 
 def test_an_unknown_metric_to_compare_gives_the_nearest(errors_of: Errors, example: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from data.augment import Augmentation
 from sweeps.planning.configuration import plain_config
 from sweeps.planning.space import Space
 from sweeps.planning.study import Arm, Compare, Resources, Search, Study
@@ -46,6 +47,13 @@ def test_the_example_of_the_design_is_read_entirely(read_text: Read, example: st
         "head": "ml",
         "reference_batch_size": None,
         "device": "auto",
+        "warmup_epochs": 0,
+        "clip_norm": None,
+        "ema": 0.0,
+        "patience": None,
+        "precision": "float32",
+        "compile": False,
+        "augment": {"pad_crop": 0, "flip": False, "cutout": 0, "mixup": 0.0},
     }
     assert study.k == (2, 3)
     assert study.arms == {
@@ -237,6 +245,94 @@ def test_an_override_of_the_epochs_takes_the_milestones_along_and_says_so(read_t
     assert study.training["milestones"] == [6]
     assert study.notes == ("training.milestones: [8] left out, as they must be below training.epochs = 7.",)
     assert read_text(study.text).training == study.training
+
+
+def test_a_preset_fills_in_what_a_study_leaves_out(read_text: Read) -> None:
+    study = read_text(f"{SMALL}training: {{preset: two_head_plantnet300k, batch_size: 64, optimizer: {{lr: 0.01}}}}\n")
+    training = study.training
+    assert (training["epochs"], training["batch_size"], training["milestones"]) == (30, 64, [25])
+    assert training["optimizer"] == {
+        "name": "sgd", "lr": 0.01, "momentum": 0.9, "nesterov": True, "weight_decay": 1e-4, "betas": [0.9, 0.999]
+    }  # fmt: skip
+    assert study.notes == ()
+
+
+def test_runs_of_a_preset_have_the_keys_of_its_values(read_text: Read) -> None:
+    preset = read_text(f"{SMALL}training: {{preset: sawada_circle}}\n")
+    spelled = read_text(
+        f"{SMALL}training: {{epochs: 1000, batch_size: full, optimizer: {{lr: 1}}, keep: last, evaluate_every: 100}}\n"
+    )
+    keys = [
+        complete_config(plain_config(study, study.arms["cross_entropy"], {}, {}, seed=0, test=True)).key
+        for study in (preset, spelled)
+    ]
+    assert keys[0] == keys[1]
+    assert preset.protocol() == spelled.protocol()
+
+
+def test_a_preset_over_a_study_fills_in_only_what_the_study_leaves_out(read_text: Read, example: str) -> None:
+    training = read_text(example, "training.preset=sawada_cifar100_cutout").training
+    assert (training["epochs"], training["milestones"], training["gamma"]) == (10, [6, 8], 0.2)
+    assert training["augment"] == {"pad_crop": 4, "flip": True, "cutout": 8, "mixup": 0.0}
+    assert training["optimizer"]["lr"] == 0.05
+
+
+@pytest.mark.parametrize("overrides", [[], ["training.epochs=30"]])
+def test_other_epochs_move_the_milestones_of_a_preset_and_say_so(read_text: Read, overrides: list[str]) -> None:
+    epochs = "" if overrides else ", epochs: 30"
+    study = read_text(f"{SMALL}training: {{preset: noised_cifar100{epochs}}}\n", *overrides)
+    assert study.training["milestones"] == [15, 22]
+    assert study.notes == (
+        "training.milestones: [15, 22] instead of [150, 225] of preset noised_cifar100, as training.epochs is 30 "
+        "instead of 300.",
+    )
+    assert read_text(study.text).training == study.training
+
+
+def test_searched_values_beside_a_preset_are_searched(read_text: Read) -> None:
+    study = read_text(
+        f"{SMALL}training: {{preset: noised_cifar100, optimizer: {{lr: {{log_uniform: [0.01, 1]}}}}}}\nsearch: {{}}\n"
+    )
+    assert study.arms["cross_entropy"].searched["training.optimizer.lr"].kind == "log_uniform"
+    assert "lr" not in study.training["optimizer"]
+    assert study.training["optimizer"]["momentum"] == 0.9
+
+
+def test_settings_of_augmentation_can_be_searched_and_gridded(read_text: Read) -> None:
+    training = "training: {augment: {cutout: {int: [0, 8]}}}\n"
+    study = read_text(f"{SMALL}{training}grid: {{training.augment.flip: [true, false]}}\nsearch: {{}}\n")
+    arm = study.arms["cross_entropy"]
+    assert arm.searched["training.augment.cutout"] == Space(kind="int", low=0, high=8, default=0)
+    point, values = {"training.augment.flip": True}, {"training.augment.cutout": 3}
+    training = complete_config(plain_config(study, arm, point, values, seed=0, test=False)).training
+    assert training.augment == Augmentation(flip=True, cutout=3)
+
+
+@pytest.mark.parametrize(
+    ("training", "reference"),
+    [
+        ("{preset: noised_cifar100, batch_size: 256, keep_lr_per_example: true}", 64),
+        ("{preset: noised_cifar100, batch_size: {choice: [32, 256]}, keep_lr_per_example: true}", 64),
+        ("{preset: noised_cifar100, batch_size: 256, optimizer: {lr: 0.3}, keep_lr_per_example: true}", 256),
+        ("{preset: noised_cifar100, batch_size: 256, keep_lr_per_example: true, reference_batch_size: 32}", 32),
+        ("{preset: sawada_circle, batch_size: 256, keep_lr_per_example: true}", 256),
+        ("{preset: noised_cifar100, batch_size: 256}", None),
+    ],
+)
+def test_a_presets_learning_rate_per_example_is_kept_from_its_own_batch_size(
+    read_text: Read, training: str, reference: int | None
+) -> None:
+    search = "search: {}\n" if "choice" in training else ""
+    assert read_text(f"{SMALL}training: {training}\n{search}").training["reference_batch_size"] == reference
+
+
+def test_the_protocol_of_a_study_from_before_later_settings_came_is_its_protocol(read_text: Read, example: str) -> None:
+    plain, cut_out = read_text(example).protocol(), read_text(example, "training.augment.cutout=8").protocol()
+    assert set(plain["training"]) == {
+        "epochs", "batch_size", "optimizer", "milestones", "gamma", "keep", "evaluate_every", "threshold_scores",
+        "head", "reference_batch_size", "device",
+    }  # fmt: skip
+    assert cut_out["training"] == {**plain["training"], "augment": {"cutout": 8}}
 
 
 def test_the_text_is_the_study_with_its_overrides(read_text: Read, example: str) -> None:

@@ -77,6 +77,25 @@ def test_a_line_that_a_kill_cut_short_is_dropped_and_writing_goes_on(
     assert len(Journal(filled, read_only=True).results) == 3
 
 
+def test_results_that_came_together_are_there_together_or_not_at_all(
+    tmp_path: Path, make_pair: Callable[..., Any]
+) -> None:
+    pairs = [make_pair("focal", 0.0, seed) for seed in range(3)]
+    with Journal(tmp_path) as journal:
+        journal.add_all(pairs)
+    assert Journal(tmp_path, read_only=True).results == {run.key: result for run, result in pairs}
+    path = tmp_path / "journal.jsonl"
+    os.truncate(path, path.stat().st_size - 1)
+    assert Journal(tmp_path, read_only=True).results == {}
+
+
+def test_how_many_seeds_train_side_by_side_is_kept(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        journal.decide_seeds("a family", 4)
+        assert journal.seeds_at_once == {"a family": 4}
+    assert Journal(tmp_path, read_only=True).seeds_at_once == {"a family": 4}
+
+
 def test_a_reader_leaves_a_line_that_is_being_written_alone(filled: Path) -> None:
     path = filled / "journal.jsonl"
     os.truncate(path, path.stat().st_size - 10)

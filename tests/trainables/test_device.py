@@ -1,0 +1,73 @@
+"""What a run is computed on, and how exactly."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+import torch
+from torch import nn
+
+from trainables.device import find_device, lower_precision, product_precision, runtime
+from trainables.run_config import Training
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="for machines without CUDA")
+def test_without_cuda_the_device_is_the_cpu_unless_cuda_is_asked_for() -> None:
+    assert find_device("auto") == find_device("cpu") == torch.device("cpu")
+    with pytest.raises(ValueError, match=r"^training.device must be a device that is there, got 'cuda' on a machine"):
+        find_device("cuda")
+
+
+@pytest.mark.parametrize(
+    ("precision", "dtype"), [("float32", torch.float32), ("tf32", torch.float32), ("bfloat16", torch.bfloat16)]
+)
+def test_a_model_computes_in_the_precision_asked_for(precision: str, dtype: torch.dtype) -> None:
+    with lower_precision(precision, torch.device("cpu")):
+        assert nn.Linear(2, 2)(torch.zeros(1, 2)).dtype == dtype
+    assert nn.Linear(2, 2)(torch.zeros(1, 2)).dtype == torch.float32
+
+
+@pytest.mark.parametrize("precision", ["float32", "tf32", "bfloat16"])
+def test_products_are_rounded_to_tf32_only_where_it_is_asked_for_and_only_there(precision: str) -> None:
+    def allowed() -> tuple[bool, bool]:
+        return torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
+
+    def within() -> None:
+        with product_precision(precision):
+            assert allowed() == (precision == "tf32",) * 2
+            raise InterruptedError
+
+    before = allowed()
+    with pytest.raises(InterruptedError):
+        within()
+    assert allowed() == before
+
+
+def test_the_record_of_a_run_says_what_it_was_computed_on_in_plain_data() -> None:
+    used = runtime(Training(precision="bfloat16"), torch.device("cpu"), seeds=3)
+    assert used == {
+        "device": "cpu",
+        "threads": torch.get_num_threads(),
+        "torch": torch.__version__,
+        "precision": "bfloat16",
+        "compiled": False,
+        "seeds": 3,
+    }
+    assert json.loads(json.dumps(used)) == used
+    assert type(used["torch"]) is str
+
+
+def test_a_run_that_is_not_compiled_does_not_import_the_compiler() -> None:
+    code = """
+import sys
+from trainables.loop import train
+from trainables.run_check import complete_config
+training = {"epochs": 2, "clip_norm": 1, "ema": 0.9, "precision": "bfloat16"}
+parts = {"data": {"name": "circle"}, "model": {"name": "linear"}, "loss": {"name": "avgk"}, "k": 2}
+assert train(complete_config({**parts, "training": training})).status == "done"
+assert "torch._dynamo" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -1,0 +1,49 @@
+"""How many runs share a device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trainables.sharing import Shared, most_useful, runs_per_gpu
+
+
+def _choice(throughputs: dict[int, float], memory: dict[int, float] | None = None) -> tuple[int, list[int]]:
+    asked: list[int] = []
+
+    def measure(runs: int) -> Shared:
+        asked.append(runs)
+        return Shared(throughputs[runs], (memory or {}).get(runs, 0.0))
+
+    return most_useful(measure), asked
+
+
+def test_runs_are_added_as_long_as_they_give_more_steps_together() -> None:
+    assert _choice({1: 100, 2: 190, 4: 300, 8: 310}) == (4, [1, 2, 4, 8])
+    assert _choice({1: 100, 2: 200, 4: 400, 8: 800}) == (8, [1, 2, 4, 8])
+
+
+def test_a_busy_device_is_left_to_one_run_and_more_are_not_tried() -> None:
+    assert _choice({1: 100, 2: 104}) == (1, [1, 2])
+    assert _choice({1: 100, 2: 60}) == (1, [1, 2])
+
+
+def test_no_more_runs_than_the_memory_holds() -> None:
+    assert _choice({1: 100, 2: 200, 4: 400, 8: 800}, {1: 0.2, 2: 0.4, 4: 0.8}) == (4, [1, 2, 4])
+    assert _choice({1: 100, 2: 200}, {1: 0.4, 2: 0.95}) == (1, [1, 2])
+
+
+def test_running_out_of_memory_is_a_measurement_too() -> None:
+    assert _choice({1: 100, 2: 0}) == (1, [1, 2])
+
+
+def test_copies_of_a_real_run_are_trained_at_once(make_config: Any) -> None:
+    config = make_config(training={"device": "cpu"})
+    assert runs_per_gpu(config, seconds=0.3, candidates=(1, 2)) in (1, 2)
+
+
+def test_what_a_run_cannot_do_is_told(make_config: Any) -> None:
+    config = make_config(data={"name": "circle", "per_class": 16}, training={"batch_size": 97})
+    with pytest.raises(RuntimeError, match=r"ValueError: training.batch_size must be <= .* = 96, got 97"):
+        runs_per_gpu(config, seconds=0.1, candidates=(1,))

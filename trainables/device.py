@@ -1,0 +1,77 @@
+"""What a run computes on and how exactly: its device, the precision of its products, and the record of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from trainables.run_config import Training
+
+
+def find_device(name: str) -> torch.device:
+    """The device that `training.device` names.
+
+    Raises:
+        ValueError: it is not there.
+    """
+    if name == "cuda" and not torch.cuda.is_available():
+        raise ValueError("training.device must be a device that is there, got 'cuda' on a machine without one.")
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    return torch.device(name)
+
+
+def lower_precision(precision: str, device: torch.device) -> AbstractContextManager[Any]:
+    """Within it a model computes in the precision asked for; what it gives has to be made float32 again."""
+    if precision == "bfloat16":
+        return torch.autocast(device.type, dtype=torch.bfloat16)
+    return nullcontext()
+
+
+def compiled(model: nn.Module, device: torch.device) -> Callable[[Tensor], Any]:
+    """The model's forward, compiled; on CUDA its kernels are launched as one graph a step.
+
+    Each size of batch is compiled by itself: there are two of them, the last of an epoch being the other.
+    """
+    torch.compiler.reset()  # what an earlier run of this process has compiled counts towards the compiler's limits
+    return torch.compile(model, dynamic=False, mode="reduce-overhead" if device.type == "cuda" else "default")
+
+
+@contextmanager
+def product_precision(precision: str) -> Iterator[None]:
+    """Within it CUDA's products of float32 numbers are exact to float32, or rounded to TF32 where that is asked for.
+
+    PyTorch's own default is neither: exact for matrices and TF32 for convolutions.
+    """
+    matmul, convolution = torch.backends.cuda.matmul, torch.backends.cudnn
+    before = matmul.allow_tf32, convolution.allow_tf32
+    matmul.allow_tf32 = convolution.allow_tf32 = precision == "tf32"
+    try:
+        yield
+    finally:
+        matmul.allow_tf32, convolution.allow_tf32 = before
+
+
+def runtime(training: Training, device: torch.device, *, seeds: int) -> dict[str, Any]:
+    """What a run was computed on and with, as plain data for its result.
+
+    Args:
+        training: of the run.
+        device: of the run.
+        seeds: how many were trained side by side.
+    """
+    used = {
+        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
+        "threads": torch.get_num_threads(),
+        "torch": str(torch.__version__),
+        "precision": training.precision,
+        "compiled": training.compile,
+        "seeds": seeds,
+    }
+    if device.type == "cuda":
+        used["peak_mib"] = round(torch.cuda.max_memory_allocated(device) / 2**20)
+    return used

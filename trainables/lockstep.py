@@ -1,0 +1,80 @@
+"""Several seeds of one configuration, each with a learner of its own, that take turns at every step.
+
+For models that can't be stacked: it saves nothing, but the result of each seed is, to the last bit, the one of a run by
+itself, and one checkpoint holds them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from data.dataset import Dataset
+from data.feeds import Batch
+from data.seeding import derived_seed
+from trainables.learner import SoloLearner
+from trainables.run_config import RunConfig
+
+
+class LockstepLearner:
+    """See `trainables.learner.Learner`. Each seed has its own state of PyTorch's global generator, as dropout needs.
+
+    Args:
+        configs: complete, equal but for the seed.
+        datasets: of each.
+        device: where they learn.
+    """
+
+    def __init__(self, configs: Sequence[RunConfig], datasets: Sequence[Dataset], device: torch.device) -> None:
+        self._random = [
+            torch.Generator().manual_seed(derived_seed(config.seed, "model")).get_state() for config in configs
+        ]
+        self._learners = [SoloLearner(*pair, device) for pair in zip(configs, datasets, strict=True)]
+
+    def step(self, batches: Sequence[Batch], lr: float) -> Tensor:
+        """See `Learner`."""
+        losses = []
+        for number, (learner, batch) in enumerate(zip(self._learners, batches, strict=True)):
+            with self._turn(number):
+                losses.append(learner.step([batch], lr))
+        return torch.cat(losses)
+
+    @contextmanager
+    def _turn(self, number: int) -> Iterator[None]:
+        """Within it PyTorch's global generator is that of one seed."""
+        before = torch.get_rng_state()
+        torch.set_rng_state(self._random[number])
+        yield
+        self._random[number] = torch.get_rng_state()
+        torch.set_rng_state(before)
+
+    def scores(self, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
+        """See `Learner`."""
+        return [learner.scores([each])[0] for learner, each in zip(self._learners, inputs, strict=True)]
+
+    def finite(self) -> list[bool]:
+        """See `Learner`."""
+        return [learner.finite()[0] for learner in self._learners]
+
+    def weights(self, seed: int) -> dict[str, Tensor]:
+        """See `Learner`."""
+        return self._learners[seed].weights(0)
+
+    def load_weights(self, weights: Sequence[Mapping[str, Tensor]]) -> None:
+        """See `Learner`."""
+        for learner, each in zip(self._learners, weights, strict=True):
+            learner.load_weights([each])
+
+    def state(self) -> dict[str, Any]:
+        """See `Learner`."""
+        return {"learners": [learner.state() for learner in self._learners], "random": self._random}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """See `Learner`."""
+        self._random = list(state["random"])
+        for learner, saved in zip(self._learners, state["learners"], strict=True):
+            learner.restore(saved)

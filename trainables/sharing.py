@@ -1,0 +1,189 @@
+"""How many runs share a GPU best: copies of a run train at once, each in a process of its own, for some seconds.
+
+On a GPU that one run leaves idle, several give more steps per second together; on a busy one they only take turns and
+memory. The same measurement runs on a CPU, where it is tested.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+import torch
+
+from data import load_dataset
+from data.feeds import TrainingFeed
+from trainables.device import find_device
+from trainables.optimizers import learning_rate
+from trainables.run_config import RunConfig
+from trainables.side_by_side import build_learner
+
+CANDIDATES = (1, 2, 4, 8)
+WORTH_IT = 1.05  # more runs at once must give this many times the steps, since each of them takes longer
+HEADROOM = 0.9  # the share of the memory that runs may fill
+WARM_UP_SECONDS = 0.5
+SYNC_STEPS = 8
+START_SECONDS = 300.0
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What a number of runs at once gave.
+
+    Args:
+        steps_per_second: of all of them together; 0 where one ran out of memory.
+        memory: the share of the device's memory that they held, 0 to 1; 0 on a CPU.
+    """
+
+    steps_per_second: float
+    memory: float = 0.0
+
+
+def runs_per_gpu(
+    config: RunConfig,
+    *,
+    root: str | None = None,
+    download: bool = False,
+    seconds: float = 3.0,
+    candidates: Sequence[int] = CANDIDATES,
+) -> int:
+    """How many runs of this configuration are best trained at once on one device.
+
+    Args:
+        config: complete; `training.device` says on what.
+        root: where the data files lie, see `data.load_dataset`.
+        download: fetch data files that are missing.
+        seconds: of training for each candidate.
+        candidates: ascending numbers of runs.
+
+    Raises:
+        RuntimeError: a process could not train at all; its error is in the message.
+    """
+    members: list[_Member] = []
+
+    def measure(runs: int) -> Shared:
+        new = [_Member(config, root, download) for _ in range(runs - len(members))]
+        members.extend(new)
+        for member in new:
+            member.receive()
+        _train(members, WARM_UP_SECONDS)
+        return _train(members, seconds)
+
+    try:
+        return most_useful(measure, candidates)
+    finally:
+        for member in members:
+            member.stop()
+
+
+def most_useful(measure: Callable[[int], Shared], candidates: Sequence[int] = CANDIDATES) -> int:
+    """The number of runs at once after which more are not worth it; `measure` is asked for no more than it takes."""
+    chosen, best = candidates[0], 0.0
+    for runs in candidates:
+        shared = measure(runs)
+        if shared.memory > HEADROOM or shared.steps_per_second < best * WORTH_IT:
+            break
+        chosen, best = runs, shared.steps_per_second
+        if shared.memory * 2 > HEADROOM:
+            break  # the next candidate, with twice the runs, would not fit
+    return chosen
+
+
+def _train(members: Sequence[_Member], seconds: float) -> Shared:
+    """What the members do together in so many seconds."""
+    start = time.time() + 0.2  # time for the word to reach all of them
+    for member in members:
+        member.connection.send((start, seconds))
+    reports = [member.receive() for member in members]
+    if any(report["steps"] is None for report in reports):
+        return Shared(0.0)
+    return Shared(sum(report["steps"] for report in reports) / seconds, max(report["memory"] for report in reports))
+
+
+class _Member:
+    """A process that trains when told to. It reports once when it is ready, then after each training."""
+
+    def __init__(self, config: RunConfig, root: str | None, download: bool) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, config, root, download), daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def receive(self) -> Mapping[str, Any]:
+        """The process's next report."""
+        if not self.connection.poll(START_SECONDS):
+            raise RuntimeError(f"a probe of the device must answer within {START_SECONDS:.0f} s, got nothing.")
+        try:
+            report: Mapping[str, Any] = self.connection.recv()
+        except EOFError:
+            raise RuntimeError("a probe of the device must go on, got the end of its process.") from None
+        if "error" in report:
+            raise RuntimeError(f"a probe of the device must train, got {report['error']}")
+        return report
+
+    def stop(self) -> None:
+        self.connection.close()
+        self._process.terminate()
+        self._process.join()
+
+
+def _serve(connection: Connection, config: RunConfig, root: str | None, download: bool) -> None:
+    """The life of a probe's process: prepare, then train whenever a start and a duration come."""
+    try:
+        torch.set_num_threads(1)
+        dataset = load_dataset(config.data, seed=config.seed, root=root, download=download)
+        device = find_device(config.training.device)
+        endless = _Steps(config, dataset, device)
+        connection.send({})
+        while True:
+            start, seconds = connection.recv()
+            time.sleep(max(0.0, start - time.time()))
+            connection.send(endless.train(until=start + seconds))
+    except EOFError:
+        return  # nobody asks any more
+    except Exception as error:  # noqa: BLE001 - told to the process that asks
+        connection.send({"error": f"{type(error).__name__}: {error}"})
+
+
+class _Steps:
+    """Training without an end and without evaluations."""
+
+    def __init__(self, config: RunConfig, dataset: Any, device: torch.device) -> None:
+        self._learner = build_learner([config], [dataset], device)
+        self._device = device
+        training = config.training
+        self._feed = TrainingFeed(
+            dataset,
+            batch_size=training.batch_size,
+            seed=config.seed,
+            device=device,
+            augmentation=training.augment,
+        )
+        self._lr = learning_rate(training, epoch=0, batch_size=self._feed.batch_size)
+
+    def train(self, *, until: float) -> dict[str, Any]:
+        """Steps taken until a time, None where the memory ran out, and the share of the memory in use."""
+        steps = 0
+        try:
+            while True:
+                for batch in self._feed.epoch():
+                    loss = self._learner.step([batch], self._lr)
+                    steps += 1
+                    if steps % SYNC_STEPS == 0:
+                        loss.tolist()  # wait for the device: steps in its queue don't count
+                    if time.time() >= until:
+                        return {"steps": steps, "memory": self._memory()}
+        except torch.OutOfMemoryError:
+            torch.cuda.empty_cache()
+            return {"steps": None, "memory": 1.0}
+
+    def _memory(self) -> float:
+        if self._device.type != "cuda":
+            return 0.0
+        free, total = torch.cuda.mem_get_info(self._device)
+        return 1 - free / total
