@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import threading
@@ -16,10 +17,12 @@ from types import FrameType
 from rich.console import Console
 
 from sweeps.cli import STOPPED
+from sweeps.execution.datasets import DatasetCache
 from sweeps.execution.executor import Executor
 from sweeps.planning.planner import Planner
 from sweeps.planning.study import Study
 from sweeps.planning.study_reader import read_study
+from sweeps.preflight import check_runs
 from sweeps.progress import Progress, duration
 from sweeps.projection import Projection
 from sweeps.records.journal import Journal
@@ -73,10 +76,13 @@ def _sweep(
     if left <= 0:
         console.print(f"All {planner.total} runs of {study.name} are done.", highlight=False)
         return False
+    datasets = DatasetCache()
+    here = options.in_process or not (options.address or os.environ.get("RAY_ADDRESS"))
+    check_runs(study, planner, datasets, here=here)
     began, before = time.monotonic(), sum(result.seconds for result in planner.results.values())
     try:
         with (
-            _executor(options, study, planner, left, console) as executor,
+            _executor(options, study, planner, datasets, console) as executor,
             _sigterm_as_interrupt(),
         ):  # Ray takes SIGTERM when it starts
             console.print(
@@ -100,13 +106,13 @@ def _sweep(
 
 @contextmanager
 def _executor(
-    options: argparse.Namespace, study: Study, planner: Planner, left: int, console: Console
+    options: argparse.Namespace, study: Study, planner: Planner, datasets: DatasetCache, console: Console
 ) -> Iterator[Executor]:
     executor: Executor
     if options.in_process:
         from sweeps.execution.local_executor import LocalExecutor
 
-        executor = LocalExecutor(cpus=study.resources.cpus)
+        executor = LocalExecutor(cpus=study.resources.cpus, datasets=datasets)
         yield executor
         executor.close()
         return
@@ -121,7 +127,8 @@ def _executor(
             gpus = cluster.share_of_a_gpu(_measurement(study, planner))
             told = f"{round(1 / gpus)} runs share a GPU, as measured" if gpus else "There is no GPU: runs train on CPUs"
             console.print(f"{told}.", highlight=False)
-        executor = RayExecutor(cpus=study.resources.cpus, gpus=gpus, most=left)
+        left = planner.total - planner.done
+        executor = RayExecutor(cpus=study.resources.cpus, gpus=gpus, most=left, datasets=datasets)
         try:
             yield executor
         finally:

@@ -43,6 +43,10 @@ class DatasetCache:
             self._bases[key] = self._load(job)
         return load_dataset(config.data, seed=config.seed, base=self._bases[key])
 
+    def take_base(self, job: Job) -> Dataset:
+        """The shared part of a job's data, which the cache gives away."""
+        return self._bases.pop(str(base_key(job.configs[0].data)), None) or self._load(job)
+
     def run(self, job: Job) -> list[Outcome]:
         """Do a job; every error becomes a failed result."""
         if job.probe:

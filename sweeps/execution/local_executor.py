@@ -16,15 +16,16 @@ class LocalExecutor:
 
     Args:
         cpus: threads of a run, as on a cluster: the number of threads is part of what makes results equal to the bit.
+        datasets: shared data that are loaded already.
     """
 
     slots = 1
 
-    def __init__(self, *, cpus: float = 1) -> None:
+    def __init__(self, *, cpus: float = 1, datasets: DatasetCache | None = None) -> None:
         torch.set_num_threads(max(1, int(cpus)))
         keep_freed_memory()
         self._queue: deque[Job] = deque()
-        self._datasets = DatasetCache()
+        self._datasets = datasets or DatasetCache()
 
     def submit(self, job: Job) -> None:
         """Queue a job."""

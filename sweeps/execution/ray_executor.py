@@ -20,7 +20,7 @@ from ray.tune.schedulers import FIFOScheduler
 
 from data.arrays import from_arrays, to_arrays
 from sweeps import cluster
-from sweeps.execution.datasets import DatasetCache, base_key, load_base_of
+from sweeps.execution.datasets import DatasetCache, base_key
 from sweeps.execution.executor import ExecutorError, Job, Outcome
 from sweeps.execution.mailbox import Mailbox, MailboxAddress, failures, serve
 from trainables.attempt import ran_out_of_memory
@@ -39,13 +39,23 @@ class RayExecutor:
         cpus, gpus: what one run occupies.
         max_attempts: how often a run is started when its worker dies.
         most: more slots than this are of no use.
+        datasets: shared data that are loaded already.
     """
 
-    def __init__(self, *, cpus: float = 1, gpus: float = 0, max_attempts: int = 3, most: int | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        cpus: float = 1,
+        gpus: float = 0,
+        max_attempts: int = 3,
+        most: int | None = None,
+        datasets: DatasetCache | None = None,
+    ) -> None:
         self._slots = min(cluster.slots(cpus=cpus, gpus=gpus), most or 1_000_000)
         self._mailbox = Mailbox(max_attempts)
         self._address = serve(self._mailbox, cluster.driver_host())
         self._outstanding: set[str] = set()
+        self._datasets = datasets or DatasetCache()
         self._data: dict[str, tuple[Any, bytes]] = {}
         self._lost = _LostSlots(self._mailbox)
         self._tune_error: BaseException | None = None
@@ -100,7 +110,7 @@ class RayExecutor:
         if key is None:
             return None
         if key not in self._data:
-            reference = ray.put(to_arrays(load_base_of(job)))
+            reference = ray.put(to_arrays(self._datasets.take_base(job)))
             self._data[key] = (reference, _pickled(reference))  # holding the reference keeps the data
         return self._data[key][1]
 

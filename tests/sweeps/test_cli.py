@@ -95,9 +95,28 @@ def test_a_diverging_arm_is_counted_and_its_reason_shown(setsweep: Command, smal
     assert "All 7 runs of small are done." in setsweep("run", small, "--set", "training.optimizer.lr=1e30").err
 
 
-def test_failed_runs_are_trained_again_on_demand(setsweep: Command, small: Path) -> None:
-    """Images for a network of images on points: every run fails, and fails again."""
-    wrong = (small, "--in-process", "--set", "model={name: small_cnn}", "--set", "data={name: circle}")
+BROKEN = """\
+from torch import nn
+
+
+class Broken(nn.Linear):
+    def forward(self, inputs):
+        assert len(inputs) == 1, "a network for one example at a time"
+        return super().forward(inputs.flatten(1))
+
+
+def network(input_shape):
+    return Broken(64, 8), 8
+"""
+
+
+def test_failed_runs_are_trained_again_on_demand(
+    setsweep: Command, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A network that works when it is tried and not when it is trained: every run fails, and fails again."""
+    (small.parent / "broken_nets.py").write_text(BROKEN)
+    monkeypatch.syspath_prepend(small.parent)
+    wrong = (small, "--in-process", "--set", "model={name: broken_nets:network}")
     assert setsweep("run", *wrong).code == 1
     before = len(_lines())
     assert setsweep("run", *wrong).code == 1

@@ -1,0 +1,33 @@
+"""Whether a configuration fits its data: what only the data can tell, told before the first step."""
+
+from __future__ import annotations
+
+import torch
+
+from data.dataset import Dataset
+from data.feeds import TrainingFeed
+from trainables.learner_parts import initial_loss, initial_model
+from trainables.run_check import check_k, check_loss
+from trainables.run_config import RunConfig
+
+CPU = torch.device("cpu")
+
+
+def check_fit(config: RunConfig, dataset: Dataset) -> None:
+    """Make all that a run starts with, and drop it.
+
+    Args:
+        config: complete.
+        dataset: its data.
+
+    Raises:
+        ValueError: set sizes beyond the classes, a batch beyond the examples, a model or an augmentation that doesn't
+            take such inputs, pretrained weights that can't be had or don't fit, a function of the user's that can't be
+            called.
+    """
+    check_k(config.k, dataset.num_classes)
+    check_loss(config.loss, k=None, classes=dataset.num_classes)
+    training = config.training
+    TrainingFeed(dataset, batch_size=training.batch_size, seed=config.seed, device=CPU, augmentation=training.augment)
+    initial_model(config, dataset, CPU)
+    initial_loss(config, dataset, CPU)
