@@ -52,6 +52,13 @@ coverage: $(VENV)/tested
 benchmarks: $(VENV)/tested
 	$(BIN)/python tests/benchmarks/sweep/compare.py efficiency
 	$(BIN)/python tests/benchmarks/sweep/compare.py bookkeeping
+	$(BIN)/python tests/benchmarks/losses/speed.py
+	$(BIN)/python tests/benchmarks/losses/thresholds.py
+	$(BIN)/python tests/benchmarks/data/feed.py
+	$(BIN)/python tests/benchmarks/data/memory.py
+	$(BIN)/python tests/benchmarks/trainables/seeds.py
+	$(BIN)/python tests/benchmarks/trainables/epoch.py share
+	$(BIN)/python tests/benchmarks/trainables/epoch.py tutorial
 
 clean:
 	rm -rf $(VENV) build *.egg-info

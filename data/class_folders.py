@@ -18,6 +18,8 @@ Images = Mapping[str, Sequence[str]]
 def find_images(folder: Path, part: str = "") -> dict[str, list[str]]:
     """The images of every class folder, at any depth, in the order of their paths; classes in the order of their names.
 
+    Hidden files and folders don't count: editors and file managers keep copies and thumbnails of images there.
+
     Args:
         folder: paths are given from here.
         part: the path below it that holds the class folders.
@@ -32,12 +34,15 @@ def find_images(folder: Path, part: str = "") -> dict[str, list[str]]:
 
 
 def _images_below(folder: Path, part: str) -> list[str]:
-    return sorted(
-        os.path.relpath(os.path.join(parent, name), folder)  # noqa: PTH118 - half a million Paths take seconds
-        for parent, _, names in os.walk(folder / part, followlinks=True)
-        for name in names
-        if name.lower().endswith(ENDINGS)
-    )
+    found = []
+    for parent, folders, names in os.walk(folder / part, followlinks=True):
+        folders[:] = [name for name in folders if name[0] != "."]  # which are then not walked through
+        found += [
+            os.path.relpath(os.path.join(parent, name), folder)  # noqa: PTH118 - half a million Paths take seconds
+            for name in names
+            if name[0] != "." and name.lower().endswith(ENDINGS)
+        ]
+    return sorted(found)
 
 
 def common_classes(splits: Mapping[str, Images]) -> tuple[str, ...]:

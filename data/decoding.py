@@ -100,5 +100,8 @@ def decode_all(files: ImageFiles) -> Tensor:
     if needed > there:
         rule = f"fit into the machine's {there / 2**30:.1f} GiB of memory"
         raise DataError(f"Images in store: memory must {rule}, got {needed / 2**30:.1f} GiB. Set store: files.")
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    pool = ThreadPoolExecutor(os.cpu_count())
+    try:
         return _finished(*_begin(pool, files, list(range(len(files))), None, side, 0, pinned=False))
+    finally:
+        pool.shutdown(cancel_futures=True)  # one that can't be read is told at once, not after all the others

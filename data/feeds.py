@@ -1,8 +1,9 @@
 """What a run is fed: the training batches of epoch after epoch, and a split in pieces for evaluation.
 
-Tensors are moved to the run's device once, if they fit, where they are gathered, augmented and normalised; on a CPU
-they stay where they are, shared with other runs. Image files are decoded by several threads, ahead of the training, and
-only their windows are moved, from page-locked memory where the device is a GPU.
+Training tensors are moved to the run's device once, if they fit, where they are gathered, augmented and normalised;
+those of an evaluation are there for as long as it takes. On a CPU all stay where they are, shared with other runs.
+Image files are decoded by several threads, ahead of the training, and only their windows are moved, from page-locked
+memory where the device is a GPU.
 """
 
 from __future__ import annotations

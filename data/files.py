@@ -17,8 +17,11 @@ ADVICE = "Set SETSWEEP_DATA or data.root to the folder that holds it, or ask for
 
 
 def data_root(root: Root) -> Path:
-    """The folder of the data files: the argument, else SETSWEEP_DATA, else ~/.cache/setsweep."""
-    return Path(root or os.environ.get("SETSWEEP_DATA") or "~/.cache/setsweep").expanduser()
+    """The folder of the data files: the argument, else SETSWEEP_DATA, else ~/.cache/setsweep.
+
+    A relative one is meant from where the process is now; image files are read later, by processes that are elsewhere.
+    """
+    return Path(root or os.environ.get("SETSWEEP_DATA") or "~/.cache/setsweep").expanduser().absolute()
 
 
 def read_file(path: Path) -> bytes:

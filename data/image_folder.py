@@ -59,8 +59,8 @@ def load_image_folder(
         images: see `read_images`.
 
     Raises:
-        DataError: no class folders, others in one split than in another, a class without a training image, images that
-            can't be read.
+        DataError: no class folders or a single one, others in one split than in another, a class without a training
+            image, images that can't be read.
     """
     del download
     place = data_root(root) / folder
@@ -73,6 +73,8 @@ def load_image_folder(
         parts = {"train": ""}
     found = {split: find_images(place, part) for split, part in parts.items()}
     classes = common_classes(found)
+    if len(classes) == 1:
+        raise DataError(f"Folder {place} must hold the folders of at least 2 classes, got {classes[0]} alone.")
     examples = read_examples(place, found, classes, resize=images["resize"], unreadable=images["unreadable"])
     for split, fraction in (("test", test_fraction), ("val", val_fraction)):
         if split not in examples:

@@ -15,6 +15,8 @@ os.environ.setdefault("TUNE_DISABLE_AUTO_CALLBACK_LOGGERS", "1")
 import ray  # reads the settings above when it is imported
 from ray.tune.execution import class_cache
 
+from sweeps.room import room
+
 # Tune gives its actors a variable that is meant for PyTorch Lightning. An actor with variables of its own gets a
 # process of its own, started when it is asked for; without, it gets one of the workers that wait, started and warm.
 class_cache.DEFAULT_ENV_VARS.clear()
@@ -24,7 +26,7 @@ KNOCK_SECONDS = 5.0
 
 
 class ClusterError(ValueError):
-    """There is no cluster at that address; the message says what to do."""
+    """There is no cluster at that address, or it can't do what is asked; the message says what to do."""
 
 
 def connect(address: str | None, *, cpus: int | None = None) -> None:
@@ -70,10 +72,25 @@ def disconnect() -> None:
 
 
 def slots(*, cpus: float, gpus: float) -> int:
-    """How many runs the cluster can train at once; at least one, which then waits for a node that fits."""
-    resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]  # Ray has no annotation here
-    fits = [resources.get(kind, 0) / need for kind, need in (("CPU", cpus), ("GPU", gpus)) if need > 0]
-    return max(1, int(min(fits)))
+    """How many runs the cluster can train at once; 0: none, as long as no node joins that fits one."""
+    nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]  # Ray has no annotation here
+    resources = [node["Resources"] for node in nodes if node["Alive"]]
+    return sum(room(each.get("CPU", 0), each.get("GPU", 0), cpus=cpus, gpus=gpus) for each in resources)
+
+
+def check_room(*, cpus: float, gpus: float) -> None:
+    """Make sure that a run fits on a cluster that no node will join, on which it would wait for ever.
+
+    Raises:
+        ClusterError: it does not.
+    """
+    if slots(cpus=cpus, gpus=gpus):
+        return
+    there: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]  # nor here
+    raise ClusterError(
+        f"resources must fit on this machine, with {there.get('CPU', 0):g} CPUs and {there.get('GPU', 0):g} GPUs, "
+        f"got {cpus:g} CPUs and {gpus:g} GPUs a run."
+    )
 
 
 def share_of_a_gpu(runs_per_gpu: Callable[[], int]) -> float:
@@ -81,6 +98,9 @@ def share_of_a_gpu(runs_per_gpu: Callable[[], int]) -> float:
 
     Args:
         runs_per_gpu: the measurement; runs on a node of the cluster that has a GPU, which it has for itself.
+
+    Raises:
+        ClusterError: it has failed.
     """
     if not ray.cluster_resources().get("GPU"):  # type: ignore[no-untyped-call]  # Ray has no annotation here
         return 0.0
@@ -88,7 +108,12 @@ def share_of_a_gpu(runs_per_gpu: Callable[[], int]) -> float:
     def measure() -> int:  # Ray wants a function, which a partial one is not
         return runs_per_gpu()
 
-    runs: int = ray.get(ray.remote(num_gpus=1, num_cpus=0)(measure).remote())
+    try:
+        runs: int = ray.get(ray.remote(num_gpus=1, num_cpus=0)(measure).remote())
+    except ray.exceptions.RayError as error:
+        reason = getattr(error, "cause", error)
+        rule = "resources.gpus must be a number where nothing can be measured, got auto"
+        raise ClusterError(f"{rule}: {reason}") from error
     return 1 / runs
 
 

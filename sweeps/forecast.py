@@ -9,18 +9,21 @@ import os
 import resource
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
 from rich.table import Table
 
 from sweeps.execution.datasets import DatasetCache
-from sweeps.execution.executor import Job
+from sweeps.execution.executor import Job, SeedsAtOnce
 from sweeps.planning.planner import Planner
-from sweeps.planning.study import Study
+from sweeps.planning.study import Resources, Study
 from sweeps.planning.study_reader import read_study
 from sweeps.progress import duration
 from sweeps.records.journal import Journal
+from sweeps.room import room
+from sweeps.seed_teams import first_seeds
 from sweeps.storage import study_folder
 from trainables.run_config import RunConfig, Training
 from trainables.warm_up import warm_up
@@ -33,8 +36,8 @@ class Cost:
     """What one run of an arm takes.
 
     Args:
-        seconds: of training and evaluation.
-        mebibytes: peak memory of a process that trains one such run.
+        seconds: of training and evaluation; its share, where seeds train side by side.
+        mebibytes: peak memory of a process that trains one such run, or as many seeds as train side by side.
     """
 
     seconds: float
@@ -46,7 +49,7 @@ def plan_study(options: argparse.Namespace) -> int:
     study = read_study(options.study, options.overrides)
     known = Journal(study_folder(options.storage, study.name), read_only=True).results
     planner = Planner(study, known)
-    slots = options.slots or max(1, int((os.cpu_count() or 1) / max(study.resources.cpus, 1e-9)))
+    slots = options.slots or _slots(study.resources)
     console = Console()
     table = Table(box=None, title=f"{study.name}: {planner.total} runs", title_justify="left")
     for heading in ("arm", "search", "confirm", "runs", "done", "a run takes", "memory"):
@@ -69,22 +72,23 @@ def plan_study(options: argparse.Namespace) -> int:
     return 0
 
 
-def measure(study: Study, config: RunConfig) -> Cost:
-    """Train a little of one run in a process of its own."""
+def measure(study: Study, configs: Sequence[RunConfig]) -> Cost:
+    """Train a little of one configuration in a process of its own: of one seed, or of as many as train side by side."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(_probe, (config, study.data_root, study.download, max(1, int(study.resources.cpus))))
+        return pool.apply(_probe, (configs, study.data_root, study.download, study.resources))
 
 
-def _probe(config: RunConfig, root: str | None, download: bool, threads: int) -> Cost:
+def _probe(configs: Sequence[RunConfig], root: str | None, download: bool, resources: Resources) -> Cost:
     import torch
 
-    torch.set_num_threads(threads)
+    torch.set_num_threads(max(1, int(resources.cpus)))
     warm_up()
     datasets = DatasetCache()
-    epochs, started, result = 1, time.monotonic(), None
+    team, config = configs[: _together(configs, root, download, resources, datasets)], configs[0]
+    epochs, started = 1, time.monotonic()
     while True:
-        short = dataclasses.replace(config, training=_shortened(config, epochs))
-        (result,) = datasets.train(Job(configs=(short,), root=root, download=download))
+        short = [dataclasses.replace(each, training=_shortened(config, epochs)) for each in team]
+        result, *_ = datasets.train(Job(configs=tuple(short), root=root, download=download))
         if result.status == "failed":
             raise ValueError(result.reason)
         if epochs >= config.training.epochs or time.monotonic() - started > PROBE_SECONDS:
@@ -95,14 +99,33 @@ def _probe(config: RunConfig, root: str | None, download: bool, threads: int) ->
     return Cost(seconds=result.seconds * config.training.epochs / epochs, mebibytes=mebibytes)
 
 
+def _together(
+    configs: Sequence[RunConfig], root: str | None, download: bool, resources: Resources, datasets: DatasetCache
+) -> int:
+    """How many of the seeds train side by side, measured where the study leaves that to a measurement."""
+    if resources.seeds_per_worker != "auto":
+        return resources.seeds_per_worker
+    probe = Job(configs=tuple(configs), root=root, download=download, probe=True)
+    return next(each.seeds for each in datasets.run(probe) if isinstance(each, SeedsAtOnce))
+
+
 def _shortened(config: RunConfig, epochs: int) -> Training:
     milestones = tuple(milestone for milestone in config.training.milestones if milestone < epochs)
     return dataclasses.replace(config.training, epochs=epochs, milestones=milestones, patience=None)
 
 
-def _example(study: Study, arm: str) -> RunConfig:
-    """The first run that an arm would make from nothing."""
-    return next(run.config for run, _ in Planner(study).runs() if run.arm == arm)
+def _example(study: Study, arm: str) -> list[RunConfig]:
+    """The seeds of the first configuration that an arm would train from nothing."""
+    return [run.config for run in first_seeds([run for run, _ in Planner(study).runs() if run.arm == arm])]
+
+
+def _slots(resources: Resources) -> int:
+    """How many runs this machine has room for; of a share of a GPU that is yet to be measured, one to a GPU."""
+    from torch import cuda
+
+    gpus = 1 if resources.gpus == "auto" and cuda.is_available() else resources.gpus
+    fit = room(os.cpu_count() or 1, cuda.device_count(), cpus=resources.cpus, gpus=0 if gpus == "auto" else gpus)
+    return max(1, fit)
 
 
 def _counts(study: Study, arm: str) -> tuple[str, str]:

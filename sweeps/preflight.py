@@ -30,8 +30,7 @@ def check_runs(study: Study, planner: Planner, datasets: DatasetCache, *, here: 
     """
     tried: set[str] = set()
     for run, result in planner.runs():
-        kind = _kind(run)
-        if result is None and kind not in tried:
+        if result is None and (kind := _kind(run)) not in tried:
             tried.add(kind)
             _try(study, run, datasets, here=here)
 

@@ -24,12 +24,11 @@ class Progress:
     Args:
         study: what runs.
         planner: knows the results.
-        slots: how many runs train at once.
         console: where to show it; standard error by default, so that tables can be piped.
     """
 
-    def __init__(self, study: Study, planner: Planner, *, slots: int, console: Console | None = None) -> None:
-        self.study, self.planner, self.slots = study, planner, slots
+    def __init__(self, study: Study, planner: Planner, *, console: Console | None = None) -> None:
+        self.study, self.planner = study, planner
         self.console = console or Console(stderr=True)
         self.metric = study.search.objective if study.search else f"val/avg{study.k[0]}_accuracy"
         self.note = ""
@@ -50,7 +49,7 @@ class Progress:
             self._live.stop()
 
     def started(self, run: PlannedRun) -> None:
-        """A run was given to the executor."""
+        """It is a run's turn to be trained."""
         self._running[run.key] = run
 
     def finished(self, run: PlannedRun, result: RunResult) -> None:
@@ -74,8 +73,7 @@ class Progress:
 
     def summary(self) -> str:
         """One line: how far the study is."""
-        done, failed = self.planner.done, self.planner.failed
-        running = min(len(self._running), self.slots)
+        done, failed, running = self.planner.done, self.planner.failed, len(self._running)
         parts = [f"{done} of {self.planner.total} runs done", f"{running} running", f"{failed} failed"]
         parts += [f"{max(0, self.planner.total - done - running)} left", self._time_left()]
         return ", ".join(part for part in [*parts, self.note] if part)

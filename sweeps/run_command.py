@@ -29,6 +29,7 @@ from sweeps.records.journal import Journal
 from sweeps.reports.renderings import render
 from sweeps.reports.report import build_report
 from sweeps.reports.report_folder import write_report
+from sweeps.seed_teams import first_seeds
 from sweeps.status import StatusFile
 from sweeps.storage import open_journal, study_folder
 from sweeps.sweep import Sweep, Watcher
@@ -48,8 +49,10 @@ def run_study(options: argparse.Namespace) -> int:
         console = Console(stderr=True)
         for note in study.notes:
             console.print(f"Note: {note}", highlight=False)
+        datasets = DatasetCache()
+        check_runs(study, planner, datasets, here=_on_this_machine(options))  # before MLflow hears of the study
         with Projection(study, planner, folder, tracking_uri=options.tracking_uri) as projection:
-            stopped = _sweep(options, study, planner, journal, folder, projection, console)
+            stopped = _sweep(options, study, planner, datasets, journal, folder, projection, console)
             report = build_report(study, planner.runs())
             if not (projection.up_to_date and (folder / "report").is_dir()):
                 projection.finish(report, write_report(report, folder / "report"), stopped=stopped)
@@ -62,10 +65,15 @@ def run_study(options: argparse.Namespace) -> int:
     return 1 if report.counts.failed else 0
 
 
+def _on_this_machine(options: argparse.Namespace) -> bool:
+    return options.in_process or not (options.address or os.environ.get("RAY_ADDRESS"))
+
+
 def _sweep(
     options: argparse.Namespace,
     study: Study,
     planner: Planner,
+    datasets: DatasetCache,
     journal: Journal,
     folder: Path,
     projection: Projection,
@@ -76,25 +84,24 @@ def _sweep(
     if left <= 0:
         console.print(f"All {planner.total} runs of {study.name} are done.", highlight=False)
         return False
-    datasets = DatasetCache()
-    here = options.in_process or not (options.address or os.environ.get("RAY_ADDRESS"))
-    check_runs(study, planner, datasets, here=here)
     began, before = time.monotonic(), sum(result.seconds for result in planner.results.values())
     try:
         with (
             _executor(options, study, planner, datasets, console) as executor,
             _sigterm_as_interrupt(),
         ):  # Ray takes SIGTERM when it starts
+            slots = executor.slots  # some may rest later
+            together = "" if study.resources.seeds_per_worker == 1 else ", each with seeds side by side where that pays"
             console.print(
-                f"{study.name}: {left} of {planner.total} runs to train, {executor.slots} at a time", highlight=False
+                f"{study.name}: {left} of {planner.total} runs to train, {slots} at a time{together}", highlight=False
             )
-            with Progress(study, planner, slots=executor.slots, console=console) as progress:
+            with Progress(study, planner, console=console) as progress:
                 watchers: list[Watcher] = [projection, progress, StatusFile(folder)]
                 projection.on_problem = lambda problem: setattr(progress, "note", problem)
                 Sweep(study, planner, executor, journal, folder, watchers).run()
                 seconds = time.monotonic() - began
             trained = sum(result.seconds for result in planner.results.values()) - before
-            share = trained / (seconds * executor.slots)
+            share = trained / (seconds * slots)
             console.print(
                 f"{left} runs in {duration(seconds)}; {100 * share:.0f} % of the slots' time was training.",
                 highlight=False,
@@ -124,9 +131,12 @@ def _executor(
 
         gpus = study.resources.gpus
         if gpus == "auto":
+            console.print("How many runs share a GPU is measured as soon as one is free.", highlight=False)
             gpus = cluster.share_of_a_gpu(_measurement(study, planner))
             told = f"{round(1 / gpus)} runs share a GPU, as measured" if gpus else "There is no GPU: runs train on CPUs"
             console.print(f"{told}.", highlight=False)
+        if _on_this_machine(options):
+            cluster.check_room(cpus=study.resources.cpus, gpus=gpus)
         left = planner.total - planner.done
         executor = RayExecutor(cpus=study.resources.cpus, gpus=gpus, most=left, datasets=datasets)
         try:
@@ -138,11 +148,12 @@ def _executor(
 
 
 def _measurement(study: Study, planner: Planner) -> Callable[[], int]:
-    """How many runs are best trained at once on a GPU, measured on the first run that is left."""
+    """How many jobs are best trained at once on a GPU, measured on the first configuration that is left."""
     from trainables.sharing import runs_per_gpu
 
-    example = next(run.config for run, result in planner.runs() if result is None)
-    return partial(runs_per_gpu, example, root=study.data_root, download=study.download)
+    example = [run.config for run in first_seeds([run for run, result in planner.runs() if result is None])]
+    seeds = study.resources.seeds_per_worker
+    return partial(runs_per_gpu, example, seeds=seeds, root=study.data_root, download=study.download)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sweeps.planning.planned_run import PlannedRun
 from sweeps.planning.planner import Planner, Signal
@@ -72,15 +72,23 @@ class SeedTeams:
 
 
 def family_of(run: PlannedRun) -> str:
-    """What configurations have in common whose seeds cost the same side by side: all but data settings and numbers."""
+    """What configurations have in common whose seeds cost the same side by side: all but data settings and numbers.
+
+    A search has fewer seeds than a confirmation, and what is best of few says nothing about many.
+    """
     config = run.config
     training = config.to_dict()["training"]
     training["optimizer"] = training["optimizer"]["name"]
     for name in ("epochs", "milestones", "gamma", "evaluate_every", "keep"):
         training.pop(name, None)
     data = {name: value for name, value in config.data.items() if name in ("name", "crop", "resize", "store")}
-    parts = [data, config.model, config.loss["name"], training]
+    parts = [run.stage, data, config.model, config.loss["name"], training]
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=dict).encode()).hexdigest()[:16]
+
+
+def first_seeds(runs: Sequence[PlannedRun]) -> Team:
+    """The first of these runs and those that differ from it in the seed alone."""
+    return [run for run in runs if run.group == runs[0].group]
 
 
 def _teams(runs: Team, size: int) -> Iterable[Team]:

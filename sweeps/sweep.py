@@ -61,14 +61,14 @@ class Sweep:
         self.folder, self.watchers = folder.absolute(), list(watchers)  # a slot works in another folder
         self._checkpoints = self.folder / "checkpoints"
         self._teams = SeedTeams(planner, study.resources, journal.seeds_at_once, journal.decide_seeds)
-        self._jobs: dict[str, Team] = {}  # those that the executor has, in the order in which it takes them
+        self._jobs: dict[str, Team] = {}  # those that the executor has, in the order it takes them; a probe has no team
         self._job_of: dict[str, str] = {}  # by run key
         self._announced: set[str] = set()
         self._probes: dict[str, str] = {}  # the families that probes measure, by job
 
     def run(self) -> None:
         """Run the study to its end."""
-        while self._fill() or self._jobs or self._probes:
+        while self._fill() or self._jobs:
             self._take(self.executor.wait(POLL_SECONDS))
             for watcher in self.watchers:
                 watcher.tick()
@@ -76,14 +76,14 @@ class Sweep:
 
     def _fill(self) -> bool:
         """Keep every slot busy and one job waiting for it; False when the planner has no more to give for now."""
-        while len(self._probes) + len(self._jobs) < 2 * self.executor.slots:
+        while len(self._jobs) < 2 * self.executor.slots:
             team = self._teams.next_team()
             if team is None:
                 return False
             if isinstance(team, tuple):
                 family, runs = team
                 probe = self._job(runs, probe=True)
-                self._probes[probe.key] = family
+                self._probes[probe.key], self._jobs[probe.key] = family, []
                 self.executor.submit(probe)
             else:
                 self._start(team)
@@ -106,15 +106,17 @@ class Sweep:
                         watcher.started(run)
 
     def _take(self, outcomes: Iterable[Outcome]) -> None:
-        """Results of one job, which come together, go into the journal together."""
+        """What has come; the results of one job, which come together, go into the journal together."""
         results: dict[str, RunResult] = {}
         for outcome in outcomes:
             if isinstance(outcome, SeedsAtOnce):
+                del self._jobs[outcome.key]
                 self._teams.decide(self._probes.pop(outcome.key), outcome.seeds)
             else:
                 results[outcome.key] = outcome
         for job in dict.fromkeys(self._job_of.pop(key) for key in results):
             self._finish(job, [(run, results[run.key]) for run in self._jobs.pop(job)])
+        self._announce()
 
     def _finish(self, job: str, pairs: Sequence[tuple[PlannedRun, RunResult]]) -> None:
         self._announced.discard(job)
@@ -124,7 +126,6 @@ class Sweep:
             self.planner.tell(result)
             for watcher in self.watchers:
                 watcher.finished(run, result)
-        self._announce()
 
     def _job(self, team: Team, *, probe: bool = False) -> Job:
         job = Job(

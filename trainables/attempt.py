@@ -25,7 +25,8 @@ def attempt(
     """`train_seeds`, with any exception recorded as a failed run.
 
     An error of several seeds side by side need not be one of each: they are tried again in halves, down to the single
-    seed. Seeds that are too many for the memory together thus still have their results.
+    seed. Seeds that are too many for the memory together thus still have their results. The halves write to the same
+    checkpoint one after the other: after a kill the half in progress is resumed, and those before it are trained again.
 
     Args:
         configs: what to train, equal but for the seed.
@@ -48,7 +49,9 @@ def attempt(
     return [
         result
         for part in (slice(half), slice(half, None))
-        for result in attempt(configs[part], dataset, attempts=attempts, keep_models=keep_models[part])
+        for result in attempt(
+            configs[part], dataset, attempts=attempts, checkpoint=checkpoint, keep_models=keep_models[part]
+        )
     ]
 
 

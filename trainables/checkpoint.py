@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import pickle
 import time
 import warnings
 from collections.abc import Callable
@@ -52,11 +51,15 @@ def save_checkpoint(state: dict[str, Any], path: Path) -> None:
     """Write `state` to `path` so that at any moment `path` holds a whole checkpoint or none."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}")
-    with partial.open("wb") as file:
-        torch.save(state, file)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
+    try:
+        with partial.open("wb") as file:
+            torch.save(state, file)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)  # half a checkpoint on a full disk would keep it full
+        raise
 
 
 def load_checkpoint(path: Path, *, key: str) -> dict[str, Any] | None:
@@ -68,10 +71,10 @@ def load_checkpoint(path: Path, *, key: str) -> dict[str, Any] | None:
         return None
     try:
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-    except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
+    except Exception as error:  # noqa: BLE001 - a damaged file can raise anything
         warnings.warn(f"{path} must be a checkpoint, got {error!r}; the run begins anew.", stacklevel=2)
         return None
-    return state if state.get("key") == key else None
+    return state if isinstance(state, dict) and state.get("key") == key else None
 
 
 def remove_checkpoint(path: Path) -> None:

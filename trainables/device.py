@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -39,6 +39,28 @@ def compiled(model: nn.Module, device: torch.device) -> Callable[[Tensor], Any]:
     """
     torch.compiler.reset()  # what an earlier run of this process has compiled counts towards the compiler's limits
     return torch.compile(model, dynamic=False, mode="reduce-overhead" if device.type == "cuda" else "default")
+
+
+@contextmanager
+def seeded(seed: int, device: torch.device) -> Iterator[None]:
+    """Within it PyTorch's global generators, the CPU's and the device's, begin at a seed; then they are as before."""
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed would seed, and start, every GPU as well
+        if device.type == "cuda":
+            torch.cuda.manual_seed(seed)
+        yield
+
+
+def random_state(device: torch.device) -> list[Tensor]:
+    """The states of PyTorch's global generators, the CPU's and the device's."""
+    return [torch.get_rng_state(), *([torch.cuda.get_rng_state(device)] if device.type == "cuda" else [])]
+
+
+def set_random_state(states: Sequence[Tensor], device: torch.device) -> None:
+    """The inverse of `random_state`."""
+    torch.set_rng_state(states[0])
+    if device.type == "cuda":
+        torch.cuda.set_rng_state(states[1], device)
 
 
 @contextmanager

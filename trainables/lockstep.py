@@ -16,12 +16,13 @@ from torch import Tensor
 from data.dataset import Dataset
 from data.feeds import Batch
 from data.seeding import derived_seed
+from trainables.device import random_state, seeded, set_random_state
 from trainables.learner import SoloLearner
 from trainables.run_config import RunConfig
 
 
 class LockstepLearner:
-    """See `trainables.learner.Learner`. Each seed has its own state of PyTorch's global generator, as dropout needs.
+    """See `trainables.learner.Learner`. Each seed has its own state of PyTorch's global generators, as dropout needs.
 
     Args:
         configs: complete, equal but for the seed.
@@ -30,9 +31,11 @@ class LockstepLearner:
     """
 
     def __init__(self, configs: Sequence[RunConfig], datasets: Sequence[Dataset], device: torch.device) -> None:
-        self._random = [
-            torch.Generator().manual_seed(derived_seed(config.seed, "model")).get_state() for config in configs
-        ]
+        self._device = device
+        self._random = []
+        for config in configs:
+            with seeded(derived_seed(config.seed, "model"), device):
+                self._random.append(random_state(device))
         self._learners = [SoloLearner(*pair, device) for pair in zip(configs, datasets, strict=True)]
 
     def step(self, batches: Sequence[Batch], lr: float) -> Tensor:
@@ -45,12 +48,12 @@ class LockstepLearner:
 
     @contextmanager
     def _turn(self, number: int) -> Iterator[None]:
-        """Within it PyTorch's global generator is that of one seed."""
-        before = torch.get_rng_state()
-        torch.set_rng_state(self._random[number])
+        """Within it PyTorch's global generators are those of one seed."""
+        before = random_state(self._device)
+        set_random_state(self._random[number], self._device)
         yield
-        self._random[number] = torch.get_rng_state()
-        torch.set_rng_state(before)
+        self._random[number] = random_state(self._device)
+        set_random_state(before, self._device)
 
     def scores(self, inputs: Sequence[Tensor]) -> Sequence[Tensor]:
         """See `Learner`."""

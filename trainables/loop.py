@@ -30,14 +30,14 @@ from data.dataset import Dataset
 from data.feeds import TrainingFeed
 from data.seeding import derived_seed
 from trainables.checkpoint import Saver, load_checkpoint, remove_checkpoint, save_checkpoint
-from trainables.device import find_device, product_precision, runtime
+from trainables.device import find_device, product_precision, random_state, runtime, seeded, set_random_state
 from trainables.evaluation import SplitMeasure, predictor
 from trainables.optimizers import learning_rate
 from trainables.record import Record
 from trainables.run_config import KeepModel, RunConfig, RunResult
 from trainables.side_by_side import build_learner
 
-CHECKPOINT_FORMAT = 3  # a checkpoint of another format is of no use
+CHECKPOINT_FORMAT = 4  # a checkpoint of another format is of no use
 
 EpochReport = Callable[[int, Mapping[str, float]], None]
 
@@ -109,16 +109,16 @@ def train_seeds(
     """
     started = time.time()
     keep_models = keep_models or [None] * len(configs)
-    key = _team_key(configs)
-    with torch.random.fork_rng(devices=[]), product_precision(configs[0].training.precision):
-        torch.default_generator.manual_seed(derived_seed(configs[0].seed, "model"))
-        team = _Team(configs, datasets, [keep.criterion if keep else None for keep in keep_models])
+    device = find_device(configs[0].training.device)
+    key = _team_key(configs, device)
+    with seeded(derived_seed(configs[0].seed, "model"), device), product_precision(configs[0].training.precision):
+        team = _Team(configs, datasets, [keep.criterion if keep else None for keep in keep_models], device)
         if checkpoint is not None and (state := load_checkpoint(checkpoint, key=key)):
             team.restore(state)
         clock = time.perf_counter()
         team.finish(Saver(checkpoint, checkpoint_seconds, key), on_epoch)
         seconds = (team.seconds + time.perf_counter() - clock) / len(configs)
-        used = runtime(team.training, team.device, seeds=len(configs))
+        used = runtime(team.training, device, seeds=len(configs))
     for record, dataset, keep in zip(team.records, datasets, keep_models, strict=True):
         if keep is not None and record.reason is None:
             save_checkpoint(predictor(record, dataset), keep.folder / "model.pt")
@@ -127,9 +127,9 @@ def train_seeds(
     return [_result(record, seconds=seconds, started=started, used=used) for record in team.records]
 
 
-def _team_key(configs: Sequence[RunConfig]) -> str:
-    """What names the checkpoint of these seeds in their order."""
-    names = [str(CHECKPOINT_FORMAT), *(config.key for config in configs)]
+def _team_key(configs: Sequence[RunConfig], device: torch.device) -> str:
+    """What names the checkpoint of these seeds in their order; generators of one device know no states of another's."""
+    names = [str(CHECKPOINT_FORMAT), device.type, *(config.key for config in configs)]
     return hashlib.sha256("/".join(names).encode()).hexdigest()[:16]
 
 
@@ -157,10 +157,13 @@ class _Team:
     """The seeds of one configuration in training."""
 
     def __init__(
-        self, configs: Sequence[RunConfig], datasets: Sequence[Dataset], criteria: Sequence[str | None]
+        self,
+        configs: Sequence[RunConfig],
+        datasets: Sequence[Dataset],
+        criteria: Sequence[str | None],
+        device: torch.device,
     ) -> None:
-        self.training, self.test = configs[0].training, configs[0].test
-        self.device = device = find_device(self.training.device)
+        self.training, self.test, self.device = configs[0].training, configs[0].test, device
         if device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(device)
         self.records = [Record(*pair) for pair in zip(configs, criteria, strict=True)]
@@ -194,7 +197,7 @@ class _Team:
                     record.check_weights(self.epoch, finite)
             if self._going() and (self.epoch % training.evaluate_every == 0 or self.epoch == training.epochs):
                 self._validate(losses, on_epoch)
-        if self.test:
+        if self.test and any(record.reason is None for record in self.records):
             self._test()
 
     def _going(self) -> bool:
@@ -252,7 +255,7 @@ class _Team:
             "epoch": self.epoch,
             "step": self.step,
             "loss_sum": self.loss_sum,
-            "global": torch.get_rng_state(),
+            "global": random_state(self.device),
             "seconds": self.seconds + time.perf_counter() - self.clock,
         }
 
@@ -265,4 +268,4 @@ class _Team:
             record.restore(saved)
         self.epoch, self.step, self.seconds = state["epoch"], state["step"], state["seconds"]
         self.loss_sum = state["loss_sum"].to(self.loss_sum.device)
-        torch.set_rng_state(state["global"])
+        set_random_state(state["global"], self.device)

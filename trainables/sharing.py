@@ -1,4 +1,5 @@
-"""How many runs share a GPU best: copies of a run train at once, each in a process of its own, for some seconds.
+"""How many runs share a GPU best: copies of a run train at once, each in a process of its own, for some seconds. Where
+the seeds of a configuration train side by side, a copy is as many of them as do.
 
 On a GPU that one run leaves idle, several give more steps per second together; on a busy one they only take turns and
 memory. The same measurement runs on a CPU, where it is tested.
@@ -11,16 +12,19 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
-from data import load_dataset
+from data import base_settings, load_base, load_dataset
+from data.dataset import Dataset
 from data.feeds import TrainingFeed
-from trainables.device import find_device
+from trainables.device import find_device, product_precision
 from trainables.optimizers import learning_rate
 from trainables.run_config import RunConfig
-from trainables.side_by_side import build_learner
+from trainables.side_by_side import build_learner, seeds_at_once
+
+Seeds = int | Literal["auto"]
 
 CANDIDATES = (1, 2, 4, 8)
 WORTH_IT = 1.05  # more runs at once must give this many times the steps, since each of them takes longer
@@ -44,17 +48,19 @@ class Shared:
 
 
 def runs_per_gpu(
-    config: RunConfig,
+    configs: Sequence[RunConfig],
     *,
+    seeds: Seeds = 1,
     root: str | None = None,
     download: bool = False,
     seconds: float = 3.0,
     candidates: Sequence[int] = CANDIDATES,
 ) -> int:
-    """How many runs of this configuration are best trained at once on one device.
+    """How many jobs of this configuration are best trained at once on one device.
 
     Args:
-        config: complete; `training.device` says on what.
+        configs: complete, equal but for the seed; `training.device` says on what.
+        seeds: how many of them one job trains side by side, see `trainables.side_by_side.seeds_at_once`.
         root: where the data files lie, see `data.load_dataset`.
         download: fetch data files that are missing.
         seconds: of training for each candidate.
@@ -66,10 +72,19 @@ def runs_per_gpu(
     members: list[_Member] = []
 
     def measure(runs: int) -> Shared:
-        new = [_Member(config, root, download) for _ in range(runs - len(members))]
+        try:
+            return together(runs)
+        except RuntimeError:
+            if runs == candidates[0]:
+                raise
+            return Shared(0.0)  # what one could do, so many could not: there is no room for them
+
+    def together(runs: int) -> Shared:
+        nonlocal seeds
+        new = [_Member(configs, seeds, root, download) for _ in range(runs - len(members))]
         members.extend(new)
         for member in new:
-            member.receive()
+            seeds = member.receive()["seeds"]  # what the first has found the others are told
         _train(members, WARM_UP_SECONDS)
         return _train(members, seconds)
 
@@ -107,10 +122,10 @@ def _train(members: Sequence[_Member], seconds: float) -> Shared:
 class _Member:
     """A process that trains when told to. It reports once when it is ready, then after each training."""
 
-    def __init__(self, config: RunConfig, root: str | None, download: bool) -> None:
+    def __init__(self, configs: Sequence[RunConfig], seeds: Seeds, root: str | None, download: bool) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, config, root, download), daemon=True)
+        self._process = context.Process(target=_serve, args=(theirs, configs, seeds, root, download), daemon=True)
         self._process.start()
         theirs.close()
 
@@ -132,47 +147,60 @@ class _Member:
         self._process.join()
 
 
-def _serve(connection: Connection, config: RunConfig, root: str | None, download: bool) -> None:
+def _serve(
+    connection: Connection, configs: Sequence[RunConfig], asked: Seeds, root: str | None, download: bool
+) -> None:
     """The life of a probe's process: prepare, then train whenever a start and a duration come."""
     try:
         torch.set_num_threads(1)
-        dataset = load_dataset(config.data, seed=config.seed, root=root, download=download)
-        device = find_device(config.training.device)
-        endless = _Steps(config, dataset, device)
-        connection.send({})
-        while True:
-            start, seconds = connection.recv()
-            time.sleep(max(0.0, start - time.time()))
-            connection.send(endless.train(until=start + seconds))
+        datasets = _datasets(configs, root, download)
+        seeds = seeds_at_once(configs, datasets, asked)
+        endless = _Steps(configs[:seeds], datasets[:seeds])
+        connection.send({"seeds": seeds})
+        with product_precision(configs[0].training.precision):
+            while True:
+                start, seconds = connection.recv()
+                time.sleep(max(0.0, start - time.time()))
+                connection.send(endless.train(until=start + seconds))
     except EOFError:
         return  # nobody asks any more
     except Exception as error:  # noqa: BLE001 - told to the process that asks
         connection.send({"error": f"{type(error).__name__}: {error}"})
 
 
+def _datasets(configs: Sequence[RunConfig], root: str | None, download: bool) -> list[Dataset]:
+    """The data of each seed, what they share loaded once."""
+    data = configs[0].data
+    base = None if base_settings(data) is None else load_base(data, root=root, download=download)
+    return [load_dataset(config.data, seed=config.seed, base=base) for config in configs]
+
+
 class _Steps:
     """Training without an end and without evaluations."""
 
-    def __init__(self, config: RunConfig, dataset: Any, device: torch.device) -> None:
-        self._learner = build_learner([config], [dataset], device)
-        self._device = device
-        training = config.training
-        self._feed = TrainingFeed(
-            dataset,
-            batch_size=training.batch_size,
-            seed=config.seed,
-            device=device,
-            augmentation=training.augment,
-        )
-        self._lr = learning_rate(training, epoch=0, batch_size=self._feed.batch_size)
+    def __init__(self, configs: Sequence[RunConfig], datasets: Sequence[Dataset]) -> None:
+        training = configs[0].training
+        self._device = device = find_device(training.device)
+        self._learner = build_learner(configs, datasets, device)
+        self._feeds = [
+            TrainingFeed(
+                dataset,
+                batch_size=training.batch_size,
+                seed=config.seed,
+                device=device,
+                augmentation=training.augment,
+            )
+            for config, dataset in zip(configs, datasets, strict=True)
+        ]
+        self._lr = learning_rate(training, epoch=0, batch_size=self._feeds[0].batch_size)
 
     def train(self, *, until: float) -> dict[str, Any]:
         """Steps taken until a time, None where the memory ran out, and the share of the memory in use."""
         steps = 0
         try:
             while True:
-                for batch in self._feed.epoch():
-                    loss = self._learner.step([batch], self._lr)
+                for batches in zip(*(feed.epoch() for feed in self._feeds), strict=True):
+                    loss = self._learner.step(batches, self._lr)
                     steps += 1
                     if steps % SYNC_STEPS == 0:
                         loss.tolist()  # wait for the device: steps in its queue don't count

@@ -108,6 +108,16 @@ def _share(alone: _Steps, together: _Steps) -> float:
     return float(min(times_together) / min(times))
 
 
+def _endless(config: RunConfig, dataset: Dataset, device: torch.device) -> Iterator[Batch]:
+    """Epoch after epoch. No method, whose object would wait, with a learner's memory, for the collection of cycles."""
+    training = config.training
+    feed = TrainingFeed(
+        dataset, batch_size=training.batch_size, seed=config.seed, device=device, augmentation=training.augment
+    )
+    while True:
+        yield from feed.epoch()
+
+
 class _Steps:
     """Steps of training that change nothing: their learning rate is 0, so that no seed diverges."""
 
@@ -115,19 +125,8 @@ class _Steps:
         kind = SoloLearner(configs[0], datasets[0], device) if len(configs) == 1 else None
         self._learner: Learner = kind or StackedLearner(configs, datasets, device)
         self._device, self._datasets, self._configs = device, datasets, configs
-        self._batches = zip(*map(self._endless, configs, datasets), strict=True)
-
-    def _endless(self, config: RunConfig, dataset: Dataset) -> Iterator[Batch]:
-        training = config.training
-        feed = TrainingFeed(
-            dataset,
-            batch_size=training.batch_size,
-            seed=config.seed,
-            device=self._device,
-            augmentation=training.augment,
-        )
-        while True:
-            yield from feed.epoch()
+        feeds = [_endless(*pair, device) for pair in zip(configs, datasets, strict=True)]
+        self._batches = zip(*feeds, strict=True)
 
     def seconds(self, steps: int) -> float:
         """The time of so many steps, their batches included."""

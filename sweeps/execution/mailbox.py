@@ -1,26 +1,35 @@
 """The mailbox between the driver and the slots: jobs one way, results the other.
 
-It lives in the driver, so that it can't be lost while the sweep goes on; slots on any host call it over connections
-that are authenticated with a key that only this sweep's slots are given.
+It lives in the driver, so that it can't be lost while the sweep goes on; see `sweeps.execution.mailbox_server` for how
+slots reach it.
 """
 
 from __future__ import annotations
 
-import contextlib
-import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
-from dataclasses import replace
-from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Connection, Listener
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sweeps.execution.executor import Job, Outcome, SeedsAtOnce
 from trainables.run_config import failed
 
 Parcel = tuple[Job, Any]  # the job and a handle to the shared part of its data
+
+
+@dataclass(frozen=True)
+class Worker:
+    """The process of a slot.
+
+    Args:
+        name: its own; the process that takes its place has another.
+        place: names the memory that its jobs fill; processes with the same place share it.
+    """
+
+    name: str
+    place: str = ""
 
 
 class Mailbox:
@@ -35,10 +44,11 @@ class Mailbox:
 
     def __init__(self, max_attempts: int = 3) -> None:
         self.max_attempts = max_attempts
-        self.retired = 0  # slots that went home for want of memory
         self._waiting: deque[Parcel] = deque()
         self._training: dict[int, tuple[Parcel, float]] = {}
-        self._worker: dict[int, str] = {}
+        self._worker: dict[int, Worker] = {}
+        self._resting: dict[Worker, str] = {}  # those that leave the memory to others, and the job that made them
+        self._had_company: set[int] = set()  # slots whose job began beside one that rests since
         self._outcomes: list[Outcome] = []
         self._closed = False
         self._changed = threading.Condition()  # its lock is re-entrant: methods call each other under it
@@ -55,25 +65,36 @@ class Mailbox:
             self._outcomes += outcomes
             self._changed.notify_all()
 
-    def take(self, slot: int, worker: str, outcomes: Iterable[Outcome], timeout: float) -> Parcel | bool:
+    @property
+    def resting(self) -> int:
+        """How many slots get no jobs for want of memory."""
+        with self._changed:
+            return sum(worker in self._resting for worker in self._worker.values())
+
+    def take(self, slot: int, worker: Worker, outcomes: Iterable[Outcome], timeout: float) -> Parcel | bool:
         """Bring what the slot's last job gave and get its next one; True to ask again, False when there is none left.
 
-        `worker` names the slot's process: the call of one that died while it waited is still here when the next one
-        calls, and must not be given a job.
+        The call of a worker that died while it waited is still here when the next one calls, and must not be given a
+        job.
         """
+
+        def ready() -> bool:
+            return bool(self._waiting) and worker not in self._resting
+
         with self._changed:
             if outcomes:
                 self._training.pop(slot, None)
                 self.put(outcomes)
             self.lost(slot)
             self._worker[slot] = worker
-            self._changed.wait_for(lambda: self._waiting or self._closed or self._worker.get(slot) != worker, timeout)
-            if self._worker.get(slot) != worker:
+            self._changed.wait_for(lambda: ready() or self._closed or self._worker.get(slot) != worker, timeout)
+            if self._closed or self._worker.get(slot) != worker:
                 return False
-            if not self._waiting:
-                return not self._closed
+            if not ready():
+                return True
             parcel = self._waiting.popleft()
             self._training[slot] = (parcel, time.time())
+            self._had_company.discard(slot)
             return parcel
 
     def lost(self, slot: int) -> None:
@@ -90,21 +111,36 @@ class Mailbox:
             else:
                 self.put(failures(job, f"the worker died in each of {job.attempts} attempts", started=started))
 
-    def crowded(self, slot: int) -> bool:
-        """The slot's job ran out of a memory that it shares with other slots.
+    def crowded(self, slot: int, worker: Worker) -> bool:
+        """The slot's job ran out of memory, which it may have shared.
+
+        If it has, the job is queued again, and the slot rests, so that fewer share the memory; the last to use it does
+        not. A job that has failed with the memory to itself is too large, and not the others too many: the slots that
+        rest on its account are woken.
 
         Returns:
-            True: the job goes to another slot, and this one must go home, so that fewer share the memory. False: no
-            other slot is left, and the failure is the job's own.
+            Whether the job was taken back; else the failure is its own.
         """
         with self._changed:
-            if len(self._worker) < 2:
-                return False
-            self._waiting.appendleft(self._training.pop(slot)[0])
-            self._worker.pop(slot)
-            self.retired += 1
+            if self._worker.get(slot) != worker or slot not in self._training:
+                return True  # held for lost meanwhile, so queued again already
+            (job, data), _ = self._training[slot]
+            beside = [number for number in self._awake(worker.place) if number != slot]
+            taken_back = bool(beside) or slot in self._had_company
+            if taken_back:
+                del self._training[slot]
+                self._waiting.appendleft((job, data))
+                self._had_company.update(beside)
+            else:
+                self._resting = {other: key for other, key in self._resting.items() if key != job.key}
+            if beside:
+                self._resting[worker] = job.key
             self._changed.notify_all()
-            return True
+            return taken_back
+
+    def _awake(self, place: str) -> list[int]:
+        """The slots that fill a memory."""
+        return [slot for slot, each in self._worker.items() if each.place == place and each not in self._resting]
 
     def collect(self, timeout: float) -> list[Outcome]:
         """The outcomes since the last call; waits up to `timeout` seconds for the first one."""
@@ -126,72 +162,3 @@ def failures(job: Job, reason: str, *, started: float) -> list[Outcome]:
     if job.probe:
         return [SeedsAtOnce(key=job.key, seeds=1)]
     return [failed(config, reason, started=started, attempts=job.attempts) for config in job.configs]
-
-
-class MailboxAddress:
-    """Where a mailbox can be reached; travels to the slots.
-
-    Args:
-        host, port: of the server in the driver.
-        key: authenticates both sides.
-    """
-
-    def __init__(self, host: str, port: int, key: bytes) -> None:
-        self.host, self.port, self.key = host, port, key
-
-    def connect(self) -> RemoteMailbox:
-        """The mailbox as seen from another process, for one thread."""
-        return RemoteMailbox(Client((self.host, self.port), authkey=self.key))
-
-
-class RemoteMailbox:
-    """The mailbox as a slot sees it: one connection, over which one call follows the other.
-
-    A call raises EOFError or OSError when the driver has gone.
-    """
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    def take(self, slot: int, worker: str, outcomes: Iterable[Outcome], timeout: float) -> Parcel | bool:
-        """See `Mailbox.take`."""
-        answer: Parcel | bool = self._call("take", slot, worker, outcomes, timeout)
-        return answer
-
-    def crowded(self, slot: int) -> bool:
-        """See `Mailbox.crowded`."""
-        answer: bool = self._call("crowded", slot)
-        return answer
-
-    def _call(self, method: str, *arguments: Any) -> Any:
-        self._connection.send((method, arguments))
-        return self._connection.recv()
-
-
-def serve(mailbox: Mailbox, host: str) -> MailboxAddress:
-    """Make a mailbox reachable at this host's address, from threads that end with the process.
-
-    A plain connection for each slot: a proxy of `multiprocessing.managers` opens five before it brings the first job,
-    each of which waits for an acknowledgement that the other side delays, 0.2 seconds together.
-    """
-    key = secrets.token_bytes(32)
-    listener = Listener((host, 0), backlog=128, authkey=key)
-    threading.Thread(target=_accept, args=(listener, mailbox), name="mailbox", daemon=True).start()
-    address: Any = listener.address
-    return MailboxAddress(host, address[1], key)
-
-
-def _accept(listener: Listener, mailbox: Mailbox) -> None:
-    while True:
-        with contextlib.suppress(AuthenticationError, EOFError, OSError):  # whoever has not the key is no slot
-            connection = listener.accept()
-            threading.Thread(target=_answer, args=(connection, mailbox), name="mailbox-slot", daemon=True).start()
-
-
-def _answer(connection: Connection, mailbox: Mailbox) -> None:
-    """Answer a slot's calls until it has gone."""
-    methods: dict[str, Callable[..., Any]] = {"take": mailbox.take, "crowded": mailbox.crowded}
-    with connection, contextlib.suppress(EOFError, OSError):
-        while True:
-            method, arguments = connection.recv()
-            connection.send(methods[method](*arguments))

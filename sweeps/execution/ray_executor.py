@@ -7,6 +7,7 @@ cut short is resumed from its checkpoint.
 from __future__ import annotations
 
 import functools
+import gc
 import tempfile
 import threading
 import time
@@ -15,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 import ray
+import torch
 from ray import cloudpickle, tune
 from ray.tune.schedulers import FIFOScheduler
 
@@ -22,7 +24,8 @@ from data.arrays import from_arrays, to_arrays
 from sweeps import cluster
 from sweeps.execution.datasets import DatasetCache, base_key
 from sweeps.execution.executor import ExecutorError, Job, Outcome
-from sweeps.execution.mailbox import Mailbox, MailboxAddress, failures, serve
+from sweeps.execution.mailbox import Mailbox, Worker, failures
+from sweeps.execution.mailbox_server import MailboxAddress, serve
 from trainables.attempt import ran_out_of_memory
 from trainables.ray_trainable import Slot
 from trainables.run_config import RunResult
@@ -51,7 +54,7 @@ class RayExecutor:
         most: int | None = None,
         datasets: DatasetCache | None = None,
     ) -> None:
-        self._slots = min(cluster.slots(cpus=cpus, gpus=gpus), most or 1_000_000)
+        self._slots = min(max(1, cluster.slots(cpus=cpus, gpus=gpus)), most or 1_000_000)
         self._mailbox = Mailbox(max_attempts)
         self._address = serve(self._mailbox, cluster.driver_host())
         self._outstanding: set[str] = set()
@@ -66,7 +69,7 @@ class RayExecutor:
     @property
     def slots(self) -> int:
         """How many jobs train at once."""
-        return self._slots - self._mailbox.retired
+        return self._slots - self._mailbox.resting
 
     def submit(self, job: Job) -> None:
         """Queue a job; its data goes into the object store the first time it is needed."""
@@ -99,6 +102,8 @@ class RayExecutor:
         """Slots that die again and again with nothing to show for it are a broken installation, not bad luck."""
         if self._tune_error is not None:
             raise ExecutorError(f"Ray Tune must go on, got: {self._tune_error}") from self._tune_error
+        if self._outstanding and not self._tune.is_alive():
+            raise ExecutorError(f"slots must stay to the end, all went with {len(self._outstanding)} results missing")
         if self._lost.in_a_row > MOST_LOST * self._slots:
             raise ExecutorError(
                 f"slots must stay alive, {self._lost.in_a_row} died without a result: {self._lost.error}"
@@ -147,7 +152,7 @@ class _SlotWorkload:
     """What a slot does: take a job, train it, bring the result when asking for the next."""
 
     def __init__(self, address: MailboxAddress, slot: int) -> None:
-        self._mailbox, self._slot, self._worker = address.connect(), slot, uuid.uuid4().hex
+        self._mailbox, self._slot, self._worker = address.connect(), slot, Worker(uuid.uuid4().hex, _place())
         self._handles: dict[str, bytes] = {}
         self._datasets = DatasetCache(self._load_base)
 
@@ -163,7 +168,8 @@ class _SlotWorkload:
             parcel = self._mailbox.take(self._slot, self._worker, outcomes, POLL_SECONDS)
             outcomes = [] if parcel is True or parcel is False else self._train(*parcel)
             if any(isinstance(each, RunResult) and ran_out_of_memory(each) for each in outcomes):
-                parcel = not self._mailbox.crowded(self._slot)
+                _free_memory()
+                outcomes = [] if self._mailbox.crowded(self._slot, self._worker) else outcomes
 
     def _train(self, job: Job, data: bytes | None) -> list[Outcome]:
         if data is not None:
@@ -173,6 +179,18 @@ class _SlotWorkload:
     def _load_base(self, job: Job) -> Any:
         handle = self._handles[str(base_key(job.configs[0].data))]
         return from_arrays(ray.get(cloudpickle.loads(handle)))
+
+
+def _place() -> str:
+    """Names the memory that this worker's runs fill: that of its node's GPUs that Ray has given it, if any."""
+    context = ray.get_runtime_context()
+    return "/".join([context.get_node_id(), *context.get_accelerator_ids().get("GPU", [])])
+
+
+def _free_memory() -> None:
+    """Give back what a failed run has left on the GPU, before other slots try."""
+    gc.collect()
+    torch.cuda.empty_cache()
 
 
 class _LostSlots(FIFOScheduler):

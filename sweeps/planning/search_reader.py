@@ -88,9 +88,22 @@ def read_resources(findings: Findings) -> Resources:
     section = Section(findings, ("resources",), ["cpus", "gpus", "seeds_per_worker"])
     return Resources(
         cpus=section.read("cpus", real(above=0), 1.0),
-        gpus=section.read("gpus", or_auto(real(low=0)), 0.0),
+        gpus=section.read("gpus", or_auto(share_or_whole()), 0.0),
         seeds_per_worker=section.read("seeds_per_worker", or_auto(whole(1)), 1),
     )
+
+
+def share_or_whole() -> Rule:
+    """A share of one, or a whole number of them."""
+    number = real(low=0)
+
+    def check(value: object) -> object:
+        checked: float = number.check(value)
+        if checked > 1 and not checked.is_integer():
+            raise ValueError(f"must be <= 1 or whole, got {value}.")
+        return checked
+
+    return Rule(number.type, check)
 
 
 def or_auto(rule: Rule) -> Rule:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -86,3 +88,23 @@ def test_more_images_than_memory_are_refused(files: ImageFiles, monkeypatch: pyt
 
     with pytest.raises(DataError, match=r"store: memory must fit into .*, got 0\.0 GiB\. Set store: files\."):
         decode_all(files)
+
+
+def test_decoding_all_images_ends_at_the_first_that_can_not_be_read(
+    files: ImageFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files.path(0).write_bytes(b"no picture")
+    read, begun = ImageFiles.read, []
+
+    def counted(self: ImageFiles, index: int, **options: Any) -> Any:
+        begun.append(index)
+        time.sleep(0.01 * (index > 0))
+        return read(self, index, **options)
+
+    monkeypatch.setattr(ImageFiles, "read", counted)
+    monkeypatch.setattr(decoding.os, "cpu_count", lambda: 2)
+
+    with pytest.raises(DataError, match=r"000\.jpg must be readable"):
+        decode_all(files)
+
+    assert len(begun) < len(files)

@@ -88,6 +88,16 @@ def test_every_kind_of_picture_becomes_rgb(photo: Photo, tmp_path: Path, mode: s
     assert (pixels.shape, pixels.dtype) == ((3, 32, 32), np.uint8)
 
 
+@pytest.mark.parametrize("ending", ["png", "tif"])
+def test_gray_levels_of_16_bits_are_scaled_to_8(tmp_path: Path, ending: str) -> None:
+    levels = np.arange(32 * 32, dtype=np.uint16).reshape(32, 32) * 64
+    Image.fromarray(levels).save(tmp_path / f"a.{ending}")
+
+    pixels = files(tmp_path, f"a.{ending}").read(0, size=32)
+
+    assert np.array_equal(pixels, np.broadcast_to(levels // 256, (3, 32, 32)))
+
+
 def test_an_orientation_noted_in_the_file_is_not_looked_at(photo: Photo, tmp_path: Path) -> None:
     photo(40, 36).save(tmp_path / "plain.png")
     noted = Image.Exif()

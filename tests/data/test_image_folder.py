@@ -49,6 +49,19 @@ def test_without_folders_every_class_is_split_alike(write_images: Write, tmp_pat
     assert len(set(every)) == len(every) == 60
 
 
+def test_images_below_a_relative_root_are_found_from_everywhere(
+    write_images: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_images(tmp_path / "images", {"a": 9, "b": 9})
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    dataset = load(Path())
+    monkeypatch.chdir("elsewhere")  # as a worker is, which gets the paths alone
+
+    assert isinstance(dataset.train.inputs, ImageFiles)
+    assert dataset.train.inputs.read(0, size=2).shape == (3, 2, 2)
+
+
 def test_validation_is_held_out_of_training_where_it_has_no_folder(write_images: Write, tmp_path: Path) -> None:
     for part in ("train", "test"):
         write_images(tmp_path / "images" / part, {"a": 10, "b": 10})
@@ -83,6 +96,8 @@ def test_other_files_hidden_folders_and_folders_below_classes_are_no_trouble(
     write_images(tmp_path / "photos", {"a": 9, "b/deep": 9, ".hidden": 2})
     (tmp_path / "photos" / "notes.txt").write_text("")
     (tmp_path / "photos" / "a" / "notes.txt").write_text("")
+    write_images(tmp_path / "photos" / "b", {".copies": 3})
+    (tmp_path / "photos" / "a" / "._000.jpg").write_text("no picture")
 
     dataset = load(tmp_path, folder="photos")
 
@@ -121,6 +136,7 @@ def test_a_split_without_images_is_named(write_images: Write, tmp_path: Path) ->
     [
         ([], r"Folder .*images must exist, found none\. Set SETSWEEP_DATA or data\.root"),
         (["images"], r"Folder .*images must hold one folder a class, found none\."),
+        (["images/a"], r"Folder .*images must hold the folders of at least 2 classes, got a alone\."),
         (["images/val/a", "images/test/a"], r"Folder .*images must hold train beside val and test, found none\."),
     ],
 )

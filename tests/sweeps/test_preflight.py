@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +84,18 @@ def test_parts_that_do_not_fit_end_the_command_with_the_arm_and_the_reason(
     assert '"record":"result"' not in journal.read_text()
 
 
+def test_records_of_a_study_that_is_refused_stay_as_they_are(run: Any, tmp_path: Path, empty_database: Path) -> None:
+    """The arm that does not fit is added to a study that has results."""
+    database = tmp_path / "mlflow.db"
+    database.write_bytes(empty_database.read_bytes())
+    assert run("arms: {cross_entropy: {}, focal: {}}", "arms: {cross_entropy: {}}")[0] == 0
+    before = _statuses(database)
+    assert set(before) == {"FINISHED"}
+    code, _ = run("confirm: {seeds: 2}", "confirm: {seeds: 2}\ngrid: {training.batch_size: [64, 5000]}")
+    assert code == BAD_INPUT
+    assert _statuses(database) == before
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="for machines without CUDA")
 def test_a_device_that_is_not_there_is_told(run: Any) -> None:
     code, told = run("epochs: 1,", "epochs: 1, device: cuda,")
@@ -95,3 +109,8 @@ def test_a_network_of_ones_own_is_trained(run: Any, tmp_path: Path, empty_databa
     (tmp_path / "mlflow.db").write_bytes(empty_database.read_bytes())
     code, told = run("{name: linear}", "{name: own_nets:network, width: 8}")
     assert code == 0, told
+
+
+def _statuses(database: Path) -> list[str]:
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        return [status for (status,) in connection.execute("SELECT status FROM runs ORDER BY run_uuid")]

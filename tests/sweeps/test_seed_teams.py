@@ -25,7 +25,7 @@ class Kept(SimulatedExecutor):
     def __init__(self, *, slots: int = 3, answer: int = 3, loss_rate: float = 0.0, seed: int = 0) -> None:
         super().__init__(_outcome, slots=slots, seed=seed, weather=Weather(loss_rate=loss_rate))
         self.jobs: list[Job] = []
-        self.answer = answer
+        self.answer, self.answers = answer, list[SeedsAtOnce]()
 
     def submit(self, job: Job) -> None:
         self.jobs.append(job)
@@ -33,6 +33,7 @@ class Kept(SimulatedExecutor):
 
     def wait(self, timeout: float) -> list[Any]:
         outcomes = super().wait(timeout)
+        self.answers += [each for each in outcomes if isinstance(each, SeedsAtOnce)]
         return [replace(each, seeds=self.answer) if isinstance(each, SeedsAtOnce) else each for each in outcomes]
 
 
@@ -119,6 +120,28 @@ def test_a_sweep_that_was_stopped_trains_the_same_teams(study: Study, tmp_path: 
     finished = {job.key for job in first.jobs if not job.probe and all(config.key in done for config in job.configs)}
     assert finished | {job.key for job in second.jobs if not job.probe} == teams
     assert not finished & {job.key for job in second.jobs}
+
+
+def test_a_run_is_announced_when_no_probe_has_its_slot(study: Study, tmp_path: Path) -> None:
+    executor = Kept(slots=1)
+    answered: list[int] = []
+
+    class Watcher:
+        tick = staticmethod(lambda: None)
+        finished = staticmethod(lambda run, result: None)
+
+        def started(self, run: object) -> None:
+            answered.append(len(executor.answers))
+
+    with Journal(tmp_path) as journal:
+        asking = _asking(study, "auto")
+        Sweep(asking, Planner(asking), executor, journal, tmp_path, [Watcher()]).run()
+    assert answered == [2] * 20
+
+
+def test_what_few_seeds_of_a_search_say_does_not_hold_for_a_confirmation(study: Study) -> None:
+    run, _ = Planner(study).runs()[0]
+    assert family_of(replace(run, stage="search", trial=0)) != family_of(run)
 
 
 def test_a_single_seed_needs_no_probe(study: Study) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import torch
 from data import load_dataset
 from data.dataset import DataError, Dataset
 from trainables.attempt import attempt, ran_out_of_memory
+from trainables.checkpoint import save_checkpoint
 from trainables.loop import train
 from trainables.run_config import RunConfig, RunResult
 
@@ -59,6 +61,31 @@ def test_an_error_of_one_seed_leaves_the_others_their_results(make_config: Any, 
     assert [result.key for result in results] == [config.key for config in configs]
     assert [result.status for result in results] == ["done", "done", "failed", "done"]
     assert outcome(results[3]) == outcome(train(configs[3]))
+
+
+def test_halves_resume_from_the_checkpoint_of_the_seeds(make_config: Any, tmp_path: Path) -> None:
+    configs, path = [make_config(seed=seed) for seed in range(2)], tmp_path / "checkpoint"
+
+    def dataset(config: RunConfig) -> Dataset:
+        asked.append(config.seed)
+        if asked == [0, 1]:
+            raise DataError("the data must be there for both seeds, got none.")
+        return load_dataset(config.data, seed=config.seed)
+
+    def stop(epoch: int, metrics: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(configs[0], checkpoint=path, checkpoint_seconds=0, on_epoch=stop)
+    state = torch.load(path, weights_only=True)
+    save_checkpoint({**state, "seconds": 1000.0}, path)
+
+    asked: list[int] = []
+    first, second = attempt(configs, dataset, checkpoint=path)
+    assert (first.status, first.seconds > 1000) == ("done", True)
+    assert (second.status, second.seconds < 1000) == ("done", True)
+    assert asked == [0, 1, 0, 1]
+    assert not path.exists()
 
 
 def test_running_out_of_memory_is_told_from_other_failures(make_config: Any) -> None:

@@ -35,6 +35,21 @@ def test_a_write_that_fails_leaves_the_old_checkpoint(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="pickle"):
         save_checkpoint({"key": "a", "step": lambda: 2}, path)
     assert load_checkpoint(path, key="a") == {"key": "a", "step": 1}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("damage", [b"", b"0 (", b"\x85" * 50, b"PK\x03\x04 and no more"])
+def test_a_damaged_checkpoint_is_none_with_a_warning(tmp_path: Path, damage: bytes) -> None:
+    path = tmp_path / "checkpoint"
+    path.write_bytes(damage)
+    with pytest.warns(UserWarning, match="must be a checkpoint"):
+        assert load_checkpoint(path, key="a") is None
+
+
+def test_a_file_of_something_else_is_no_checkpoint(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint"
+    torch.save(torch.zeros(3), path)
+    assert load_checkpoint(path, key="a") is None
 
 
 def test_a_checkpoint_runs_no_code(tmp_path: Path) -> None:

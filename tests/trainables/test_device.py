@@ -10,7 +10,15 @@ import pytest
 import torch
 from torch import nn
 
-from trainables.device import find_device, lower_precision, product_precision, runtime
+from trainables.device import (
+    find_device,
+    lower_precision,
+    product_precision,
+    random_state,
+    runtime,
+    seeded,
+    set_random_state,
+)
 from trainables.run_config import Training
 
 
@@ -71,3 +79,27 @@ assert train(complete_config({**parts, "training": training})).status == "done"
 assert "torch._dynamo" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    "device",
+    [
+        "cpu",
+        pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA here")),
+    ],
+)
+def test_the_global_generators_begin_at_a_seed_go_on_from_a_state_and_are_then_as_before(device: str) -> None:
+    def draw() -> list[float]:
+        return [*torch.rand(2).tolist(), *torch.rand(2, device=device).tolist()]
+
+    place = torch.device(device)
+    before = random_state(place)
+    with seeded(3, place):
+        first, state, second = draw(), random_state(place), draw()
+    with seeded(3, place):
+        assert draw() == first
+    with seeded(4, place):
+        assert draw() != first
+        set_random_state(state, place)
+        assert draw() == second
+    assert all(map(torch.equal, random_state(place), before))

@@ -17,7 +17,7 @@ import torch
 from data import load_dataset
 from data.arrays import from_arrays, to_arrays
 from data.batches import normalise
-from data.dataset import Dataset
+from data.dataset import Dataset, Split
 from losses import LOSSES
 from trainables.loop import train
 from trainables.metrics import evaluate
@@ -193,6 +193,15 @@ def test_a_diverged_run_keeps_no_model_and_no_checkpoint(make_config: Any, tmp_p
     result = train(config, keep_model=keep, checkpoint=tmp_path / "checkpoint", checkpoint_seconds=0)
     assert result.status == "diverged"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_diverged_run_is_not_tested(make_config: Any) -> None:
+    config = make_config(training={"epochs": 20, "optimizer": {"lr": 1e4, "weight_decay": 1}})
+    dataset = load_dataset(config.data, seed=config.seed)
+    unusable = Split(dataset.test.inputs, dataset.test.labels + dataset.num_classes)
+    result = train(config, dataset=dataclasses.replace(dataset, test=unusable))
+    assert result.status == "diverged"
+    assert result.epochs  # so that there is a model that could be tested
 
 
 @pytest.mark.parametrize("model", ["linear", "mlp", "small_cnn"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +14,7 @@ import trainables.side_by_side
 from data import load_dataset
 from data.dataset import Dataset
 from trainables.run_config import RunConfig
-from trainables.side_by_side import seeds_at_once
+from trainables.side_by_side import _Steps, seeds_at_once
 
 
 @pytest.fixture(autouse=True)
@@ -102,3 +104,15 @@ def test_what_was_measured_holds_for_other_seeds_of_the_configuration(team: Any,
     assert asked == [2, 3]
     seeds_at_once(*team(3, training={"batch_size": 20}))
     assert asked == [2, 3, 2, 3]
+
+
+def test_probing_keeps_no_learner(team: Any) -> None:
+    steps = _Steps(*team(2), torch.device("cpu"))
+    steps.seconds(1)
+    learner = weakref.ref(steps._learner)
+    gc.disable()
+    try:
+        del steps
+        assert learner() is None
+    finally:
+        gc.enable()

@@ -2,6 +2,7 @@
 
     python tests/benchmarks/trainables/epoch.py share        what of an epoch is not forward, backward or step
     python tests/benchmarks/trainables/epoch.py tutorial     epochs per hour, and validation accuracy over seeds
+    python tests/benchmarks/trainables/epoch.py variants     the time of an epoch by precision, compiled or not
     python tests/benchmarks/trainables/epoch.py losses       what each loss adds to an epoch of cross-entropy
     python tests/benchmarks/trainables/epoch.py peak         share of the device's measured peak of products and memory
 
@@ -37,7 +38,7 @@ from trainables.side_by_side import build_learner
 def main() -> None:
     """Parse the command line and print one table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("what", choices=("share", "tutorial", "losses", "peak"))
+    parser.add_argument("what", choices=("share", "tutorial", "variants", "losses", "peak"))
     parser.add_argument("--model", default="small_cnn")
     parser.add_argument("--images", type=int, default=10_000, help="training images")
     parser.add_argument("--epochs", type=int, default=3)
@@ -54,7 +55,8 @@ def main() -> None:
     dataset = _dataset(options)
     device = torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU"
     print(f"{options.model}, {len(dataset.train)} images, batches of {options.batch_size}, {device}")
-    {"share": _share, "tutorial": _tutorial, "losses": _losses, "peak": _peak}[options.what](options, dataset)
+    modes = {"share": _share, "tutorial": _tutorial, "variants": _variants, "losses": _losses, "peak": _peak}
+    modes[options.what](options, dataset)
 
 
 def _dataset(options: argparse.Namespace) -> Dataset:
@@ -153,6 +155,18 @@ def _summary(values: Sequence[float]) -> str:
     found = mean_interval(values, confidence=0.95)
     low, high = 100 * (found.ci_low or 0.0), 100 * (found.ci_high or 0.0)
     return f"{(low + high) / 2:.2f} +- {(high - low) / 2:.2f} % over {len(values)} seeds"
+
+
+def _variants(options: argparse.Namespace, dataset: Dataset) -> None:
+    """Each variant's second run: the first pays for compilation and warm-up."""
+    for precision in ("float32", "tf32", "bfloat16"):
+        for compiled in (False, True):
+            options.precision, options.compile = precision, compiled
+            first, second = (train(_config(options), dataset=dataset) for _ in range(2))
+            name, per_epoch = "compiled" if compiled else "eager", second.seconds / options.epochs
+            accuracy = 100 * second.curves["val/top1_accuracy"][-1]
+            print(f"{precision:9}{name:9}{per_epoch:8.2f} s an epoch, top-1 {accuracy:.2f} %", end="", flush=True)
+            print(f"   (first run {first.seconds:.1f} s in all)", flush=True)
 
 
 def _losses(options: argparse.Namespace, dataset: Dataset) -> None:

@@ -7,10 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from sweeps.execution.executor import Job, SeedsAtOnce
-from sweeps.execution.mailbox import Mailbox, serve
+from sweeps.execution.mailbox import Mailbox, Worker
 from trainables.run_config import RunConfig, RunResult, Training
 
 
@@ -34,35 +32,35 @@ def test_a_slot_gets_jobs_in_order_and_brings_results() -> None:
     mailbox = Mailbox()
     for seed in (0, 1):
         mailbox.post(_parcel(seed))
-    first = mailbox.take(0, "a", [], 0)
+    first = mailbox.take(0, Worker("a"), [], 0)
     assert first == _parcel(0)
-    assert mailbox.take(0, "a", [_done(first)], 0) == _parcel(1)
+    assert mailbox.take(0, Worker("a"), [_done(first)], 0) == _parcel(1)
     assert mailbox.collect(0) == [_done(first)]
     assert mailbox.collect(0) == []
 
 
 def test_an_idle_slot_is_told_to_ask_again_and_to_go_home_when_the_mailbox_is_closed() -> None:
     mailbox = Mailbox()
-    assert mailbox.take(0, "a", [], 0) is True
+    assert mailbox.take(0, Worker("a"), [], 0) is True
     mailbox.close()
-    assert mailbox.take(0, "a", [], 10) is False
+    assert mailbox.take(0, Worker("a"), [], 10) is False
 
 
 def test_a_lost_job_goes_to_the_next_slot_before_all_others() -> None:
     mailbox = Mailbox()
     for seed in (0, 1):
         mailbox.post(_parcel(seed))
-    mailbox.take(0, "a", [], 0)
+    mailbox.take(0, Worker("a"), [], 0)
     mailbox.lost(0)
-    job, _ = mailbox.take(1, "b", [], 0)  # type: ignore[misc]
+    job, _ = mailbox.take(1, Worker("b"), [], 0)  # type: ignore[misc]
     assert (job.configs[0].seed, job.attempts, job.checkpoint) == (0, 2, Path("checkpoint.pt"))
 
 
 def test_a_slot_that_asks_without_a_result_has_lost_its_job() -> None:
     mailbox = Mailbox()
     mailbox.post(_parcel())
-    mailbox.take(0, "a", [], 0)
-    job, _ = mailbox.take(0, "b", [], 0)  # type: ignore[misc]
+    mailbox.take(0, Worker("a"), [], 0)
+    job, _ = mailbox.take(0, Worker("b"), [], 0)  # type: ignore[misc]
     assert job.attempts == 2
 
 
@@ -70,11 +68,11 @@ def test_a_job_that_is_lost_every_time_fails_with_its_reason() -> None:
     mailbox = Mailbox(max_attempts=3)
     mailbox.post(_parcel())
     for attempt in range(3):
-        assert mailbox.take(0, f"worker {attempt}", [], 0) is not True
+        assert mailbox.take(0, Worker(f"worker {attempt}"), [], 0) is not True
         mailbox.lost(0)
     [result] = mailbox.collect(0)
     assert (result.status, result.attempts, result.reason) == ("failed", 3, "the worker died in each of 3 attempts")
-    assert mailbox.take(0, "after", [], 0) is True
+    assert mailbox.take(0, Worker("after"), [], 0) is True
 
 
 def test_all_seeds_of_a_lost_job_fail_and_a_lost_probe_recommends_nothing() -> None:
@@ -82,7 +80,7 @@ def test_all_seeds_of_a_lost_job_fail_and_a_lost_probe_recommends_nothing() -> N
     configs = tuple(_parcel(seed)[0].configs[0] for seed in (0, 1))
     for job in (Job(configs=configs), Job(configs=configs, probe=True)):
         mailbox.post((job, None))
-        mailbox.take(0, "a", [], 0)
+        mailbox.take(0, Worker("a"), [], 0)
         mailbox.lost(0)
         outcomes = mailbox.collect(0)
         assert tuple(each.key for each in outcomes) == job.outcome_keys
@@ -92,15 +90,76 @@ def test_all_seeds_of_a_lost_job_fail_and_a_lost_probe_recommends_nothing() -> N
             assert [each.status for each in outcomes if isinstance(each, RunResult)] == ["failed", "failed"]
 
 
-def test_a_slot_without_memory_hands_its_job_on_and_goes_home_unless_it_is_the_last() -> None:
+def test_a_slot_without_memory_hands_its_job_on_and_rests_unless_it_is_the_last() -> None:
+    mailbox, a, b = Mailbox(), Worker("a"), Worker("b")
+    mailbox.post(_parcel())
+    mailbox.take(0, a, [], 0)
+    mailbox.take(1, b, [], 0)
+    assert mailbox.crowded(0, a)
+    assert mailbox.resting == 1
+    assert mailbox.take(0, a, [], 0) is True
+    assert mailbox.take(1, b, [], 0) == _parcel()  # the same attempt: the job is not to blame
+    mailbox.post(_parcel(1))
+    assert mailbox.take(0, a, [], 0) is True
+
+
+def test_a_job_that_is_too_large_by_itself_fails_and_wakes_the_slots_that_rest_on_its_account() -> None:
+    mailbox, a, b = Mailbox(), Worker("a"), Worker("b")
+    mailbox.post(_parcel())
+    mailbox.take(0, a, [], 0)
+    mailbox.take(1, b, [], 0)
+    mailbox.crowded(0, a)
+    parcel = mailbox.take(1, b, [], 0)
+    assert parcel == _parcel()
+    assert not mailbox.crowded(1, b)
+    assert mailbox.resting == 0
+    mailbox.post(_parcel(1))
+    assert mailbox.take(1, b, [_done(parcel)], 0) == _parcel(1)
+    mailbox.post(_parcel(2))
+    assert mailbox.take(0, a, [], 0) == _parcel(2)
+
+
+def test_of_two_jobs_that_run_out_of_memory_together_both_are_tried_again() -> None:
+    """The second has had company as well, although it is alone by the time that it says so."""
+    mailbox, a, b = Mailbox(), Worker("a"), Worker("b")
+    for seed in (0, 1):
+        mailbox.post(_parcel(seed))
+    mailbox.take(0, a, [], 0)
+    mailbox.take(1, b, [], 0)
+    assert mailbox.crowded(0, a)
+    assert mailbox.crowded(1, b)
+    assert mailbox.resting == 1
+    assert mailbox.take(1, b, [], 0) == _parcel(1)
+    assert not mailbox.crowded(1, b)
+
+
+def test_slots_of_other_gpus_share_no_memory() -> None:
+    mailbox, a, b = Mailbox(), Worker("a", "node/0"), Worker("b", "node/1")
+    mailbox.post(_parcel())
+    mailbox.take(0, a, [], 0)
+    mailbox.take(1, b, [], 0)
+    assert not mailbox.crowded(0, a)
+    assert mailbox.resting == 0
+
+
+def test_the_next_worker_of_a_slot_that_rested_is_awake() -> None:
+    mailbox, a, b = Mailbox(), Worker("a"), Worker("b")
+    mailbox.post(_parcel())
+    mailbox.take(0, a, [], 0)
+    mailbox.take(1, b, [], 0)
+    mailbox.crowded(0, a)
+    mailbox.lost(0)
+    assert mailbox.resting == 0
+    assert mailbox.take(0, Worker("c"), [], 0) == _parcel()
+
+
+def test_a_job_that_comes_back_when_the_mailbox_is_closed_is_not_handed_out() -> None:
     mailbox = Mailbox()
     mailbox.post(_parcel())
-    mailbox.take(0, "a", [], 0)
-    mailbox.take(1, "b", [], 0)
-    assert mailbox.crowded(0)
-    assert mailbox.retired == 1
-    assert mailbox.take(1, "b", [], 0) == _parcel()  # the same attempt: the job is not to blame
-    assert not mailbox.crowded(1)
+    mailbox.take(0, Worker("a"), [], 0)
+    mailbox.close()
+    mailbox.lost(0)
+    assert mailbox.take(1, Worker("b"), [], 0) is False
 
 
 def test_a_worker_that_died_while_it_waited_is_given_nothing() -> None:
@@ -109,7 +168,7 @@ def test_a_worker_that_died_while_it_waited_is_given_nothing() -> None:
     got: dict[str, Any] = {}
 
     def call(worker: str) -> threading.Thread:
-        thread = threading.Thread(target=lambda: got.update({worker: mailbox.take(0, worker, [], 5)}))
+        thread = threading.Thread(target=lambda: got.update({worker: mailbox.take(0, Worker(worker), [], 5)}))
         thread.start()
         return thread
 
@@ -122,15 +181,3 @@ def test_a_worker_that_died_while_it_waited_is_given_nothing() -> None:
     mailbox.post(_parcel())
     new.join(timeout=2)
     assert got["new"] == _parcel()
-
-
-def test_a_mailbox_is_reached_over_the_network_with_its_key_alone() -> None:
-    mailbox = Mailbox()
-    mailbox.post(_parcel())
-    address = serve(mailbox, "127.0.0.1")
-    assert address.connect().take(0, "a", [], 1.0) == _parcel()
-    address.key = b"guessed"
-    from multiprocessing import AuthenticationError
-
-    with pytest.raises(AuthenticationError):
-        address.connect()

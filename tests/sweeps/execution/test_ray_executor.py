@@ -14,10 +14,11 @@ import ray
 from ray import cloudpickle
 
 from data.arrays import from_arrays
+from sweeps import cluster
 from sweeps.execution import ray_executor
 from sweeps.execution.executor import ExecutorError, Job
 from sweeps.execution.local_executor import LocalExecutor
-from sweeps.execution.mailbox import MailboxAddress
+from sweeps.execution.mailbox_server import MailboxAddress
 from sweeps.execution.ray_executor import RayExecutor
 from trainables.run_config import RunResult
 
@@ -169,6 +170,19 @@ def test_data_that_cannot_be_read_fail_the_run_with_their_reason(make_job: Any, 
     [result] = train(RayExecutor(most=1), job).values()
     assert result.status == "failed"
     assert "DataError" in str(result.reason)
+
+
+def test_a_run_that_no_machine_has_room_for_is_told() -> None:
+    cluster.check_room(cpus=2, gpus=0)
+    with pytest.raises(cluster.ClusterError, match=r"this machine, with 2 CPUs and 0 GPUs, got 1 CPUs and 0.5 GPUs"):
+        cluster.check_room(cpus=1, gpus=0.5)
+
+
+def test_slots_that_have_all_gone_home_end_the_sweep(make_job: Any, train: Any) -> None:
+    executor = RayExecutor(most=1)
+    executor._mailbox.close()
+    with pytest.raises(ExecutorError, match="slots must stay to the end, all went with 1 results missing"):
+        train(executor, make_job(0))
 
 
 @pytest.mark.slow

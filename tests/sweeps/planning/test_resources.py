@@ -15,6 +15,7 @@ from sweeps.planning.study_error import StudyError
     [
         ("{}", Resources(cpus=1, gpus=0, seeds_per_worker=1)),
         ("{cpus: 4, gpus: 0.25}", Resources(cpus=4, gpus=0.25)),
+        ("{gpus: 2}", Resources(gpus=2)),
         ("{gpus: auto, seeds_per_worker: auto}", Resources(gpus="auto", seeds_per_worker="auto")),
         ("{seeds_per_worker: 8}", Resources(seeds_per_worker=8)),
     ],
@@ -27,6 +28,7 @@ def test_resources_are_numbers_or_measured(read_text: Any, example: str, given: 
     ("given", "message"),
     [
         ("{gpus: -1}", "resources.gpus: must be >= 0 or auto, got -1."),
+        ("{gpus: 1.5}", "resources.gpus: must be <= 1 or whole or auto, got 1.5."),
         ("{gpus: some}", "resources.gpus: must be a number or auto, got 'some'."),
         ("{seeds_per_worker: 0}", "resources.seeds_per_worker: must be >= 1 or auto, got 0."),
         ("{seeds_per_worker: 1.5}", "resources.seeds_per_worker: must be a whole number or auto, got 1.5."),

@@ -1,0 +1,20 @@
+"""How many runs a machine has room for."""
+
+from __future__ import annotations
+
+
+def room(machine_cpus: float, machine_gpus: float, *, cpus: float, gpus: float) -> int:
+    """How many runs fit. A share of a GPU is of one GPU: what two of them have left makes no third.
+
+    Args:
+        machine_cpus, machine_gpus: what there is.
+        cpus, gpus: what a run occupies.
+    """
+    fits = [_times(machine_cpus, cpus)] if cpus else []
+    if gpus:
+        fits.append(int(machine_gpus) * _times(1, gpus) if gpus < 1 else _times(machine_gpus, gpus))
+    return min(fits)
+
+
+def _times(whole: float, part: float) -> int:
+    return int(whole / part + 1e-6)  # 0.7 / 0.1 is less than 7
