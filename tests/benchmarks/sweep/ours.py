@@ -11,10 +11,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import time
 from pathlib import Path
-
-import psutil
 
 os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
 
@@ -94,7 +93,7 @@ def sweep(text: str, folder: Path, slots: int) -> dict[str, float]:
         "first_seconds": min(result.finished for result in results) - wall,
         "slots": executor.slots,
         "runs": len(results),
-        "driver_mib": psutil.Process().memory_info().rss / 2**20,
+        "driver_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10,
     }
 
 
