@@ -7,6 +7,7 @@ the cluster's resources and starts it again when its worker dies.
 
 from __future__ import annotations
 
+import os
 from typing import Any, Protocol
 
 import torch
@@ -28,13 +29,16 @@ class Workload(Protocol):
 class Slot(tune.Trainable):
     """A place where run after run is trained.
 
-    The trial's config holds `workload`, which makes the `Workload` of a slot from the slot's number `slot`, and
-    `threads`, the CPU threads of a run.
+    The trial's config holds `workload`, which makes the `Workload` of a slot from the slot's number `slot`; `threads`,
+    the CPU threads of a run; and `gpus`, what it has of a GPU: a slot that has nothing of one sees none, which Ray does
+    not see to.
     """
 
     def setup(self, config: dict[str, Any]) -> None:
         """Called by Tune in the slot's process."""
         torch.set_num_threads(config["threads"])
+        if not config["gpus"]:
+            os.environ["CUDA_VISIBLE_DEVICES"] = ""  # in time: nothing in this process has asked for a GPU yet
         self._workload: Workload = config["workload"](config["slot"])
         self._workload.warm_up()
 

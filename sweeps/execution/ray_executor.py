@@ -127,6 +127,7 @@ class RayExecutor:
                 "slot": tune.grid_search(list(range(self._slots))),
                 "workload": workload,
                 "threads": max(1, int(cpus)),
+                "gpus": gpus,
             },
             tune_config=tune.TuneConfig(max_concurrent_trials=self._slots, scheduler=self._lost),
             run_config=tune.RunConfig(

@@ -83,6 +83,12 @@ def read_compare(findings: Findings, arms: Sequence[str] | None, ks: Sequence[in
     )
 
 
+def check_device(findings: Findings, training: TrainingBlock, resources: Resources) -> None:
+    """A run that wants a GPU must be given one, since without it sees none."""
+    if training.fixed.get("device") == "cuda" and not resources.gpus:
+        findings.add(("resources", "gpus"), "must be > 0 or auto where training.device is cuda, got 0.")
+
+
 def read_resources(findings: Findings) -> Resources:
     """What one run occupies."""
     section = Section(findings, ("resources",), ["cpus", "gpus", "seeds_per_worker"])

@@ -13,7 +13,14 @@ from sweeps.planning.grid_reader import check_grid_alone, read_grid
 from sweeps.planning.metric_names import k_of
 from sweeps.planning.names import name_rule
 from sweeps.planning.point_check import check_points
-from sweeps.planning.search_reader import check_search, read_compare, read_confirm_seeds, read_resources, read_search
+from sweeps.planning.search_reader import (
+    check_device,
+    check_search,
+    read_compare,
+    read_confirm_seeds,
+    read_resources,
+    read_search,
+)
 from sweeps.planning.study import Study
 from sweeps.planning.study_error import StudyError
 from sweeps.planning.training_reader import TrainingBlock, fill_in_preset, fit_milestones, read_training
@@ -66,6 +73,8 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
     grid = read_grid(findings, data, model) if data and model else {}
     check_grid_alone(findings, grid, arms)
     check_search(findings, search, arms, training)
+    resources = read_resources(findings)
+    check_device(findings, training, resources)
     study = Study(
         name=name,
         about=about,
@@ -78,7 +87,7 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
         search=search,
         confirm_seeds=read_confirm_seeds(findings, search),
         compare=read_compare(findings, list(source.values["arms"]) if arms else None, k),
-        resources=read_resources(findings),
+        resources=resources,
         data_root=root,
         download=download,
         text=dump_yaml(source.values),

@@ -98,7 +98,7 @@ def test_records_of_a_study_that_is_refused_stay_as_they_are(run: Any, tmp_path:
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="for machines without CUDA")
 def test_a_device_that_is_not_there_is_told(run: Any) -> None:
-    code, told = run("epochs: 1,", "epochs: 1, device: cuda,")
+    code, told = run("training: {epochs: 1,", "resources: {gpus: 1}\ntraining: {epochs: 1, device: cuda,")
     assert code == BAD_INPUT
     assert "training.device must be a device that is there, got 'cuda'" in told
 

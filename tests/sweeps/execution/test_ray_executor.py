@@ -164,6 +164,16 @@ def test_a_slot_without_memory_leaves_its_job_to_the_others(make_job: Any, train
     assert len(list(tmp_path.glob("*.inside"))) == 2
 
 
+def test_a_slot_without_a_gpu_sees_none(make_job: Any, train: Any, tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+
+    def deed() -> None:
+        seen.write_text(os.environ.get("CUDA_VISIBLE_DEVICES", "all"))
+
+    train(RayExecutor(most=1), make_job(0, keep_model=Sabotage(deed)))
+    assert seen.read_text() == ""
+
+
 def test_data_that_cannot_be_read_fail_the_run_with_their_reason(make_job: Any, train: Any, tmp_path: Path) -> None:
     job = make_job(0, data={"name": "cifar100"}, model={"name": "small_cnn"})
     job = Job(configs=job.configs, root=str(tmp_path))

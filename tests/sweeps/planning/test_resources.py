@@ -24,6 +24,13 @@ def test_resources_are_numbers_or_measured(read_text: Any, example: str, given: 
     assert read_text(example.replace("{cpus: 1, gpus: 0}", given)).resources == expected
 
 
+def test_a_run_on_cuda_must_be_given_a_gpu(read_text: Any, example: str) -> None:
+    on_cuda = example.replace("epochs: 10,", "epochs: 10, device: cuda,")
+    with pytest.raises(StudyError, match=r"resources.gpus: must be > 0 or auto where training.device is cuda, got 0."):
+        read_text(on_cuda)
+    assert read_text(on_cuda.replace("gpus: 0", "gpus: 0.5")).resources.gpus == 0.5
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
