@@ -13,6 +13,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import ray
@@ -32,6 +33,7 @@ from trainables.run_config import RunResult
 from trainables.warm_up import warm_up
 
 POLL_SECONDS = 10.0
+SHOWN = 4000  # characters of the last traceback of a slot
 MOST_LOST = 4  # deaths of a slot without a result of any slot in between; more than a deadly job causes
 
 
@@ -214,5 +216,6 @@ class _LostSlots(FIFOScheduler):
     def on_trial_error(self, tune_controller: Any, trial: Any) -> None:
         """A trial's actor has died, and Tune will start it again."""
         self.in_a_row += 1
-        self.error = str(trial.get_pickled_error() or "")
+        deaths = Path(trial.error_file).read_text() if trial.error_file else ""
+        self.error = deaths[-SHOWN:]
         self._mailbox.lost(trial.config["slot"])
