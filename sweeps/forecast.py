@@ -25,6 +25,8 @@ from sweeps.records.journal import Journal
 from sweeps.room import room
 from sweeps.seed_teams import first_seeds
 from sweeps.storage import study_folder
+from trainables.device import product_precision
+from trainables.endless import EndlessTraining
 from trainables.run_config import RunConfig, Training
 from trainables.warm_up import warm_up
 
@@ -85,18 +87,41 @@ def _probe(configs: Sequence[RunConfig], root: str | None, download: bool, resou
     warm_up()
     datasets = DatasetCache()
     team, config = configs[: _together(configs, root, download, resources, datasets)], configs[0]
-    epochs, started = 1, time.monotonic()
+    seconds = _from_steps(team, datasets, root, download)
+    if seconds / config.training.epochs < PROBE_SECONDS:
+        seconds = _from_epochs(team, datasets, root, download)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    mebibytes = peak / (2**20 if sys.platform == "darwin" else 2**10)
+    return Cost(seconds=seconds, mebibytes=mebibytes)
+
+
+def _from_steps(team: Sequence[RunConfig], datasets: DatasetCache, root: str | None, download: bool) -> float:
+    """The seconds of a run, from some steps and pieces of an evaluation: for epochs too long to be tried."""
+    job, training = Job(configs=tuple(team), root=root, download=download), team[0].training
+    loaded = [datasets.dataset(job, config) for config in team]
+    with product_precision(training.precision):
+        endless = EndlessTraining(team, loaded)
+        endless.train(until=time.time() + PROBE_SECONDS / 4)
+        start = time.time()
+        steps = endless.train(until=start + PROBE_SECONDS / 2)["steps"] or 1
+        step = (time.time() - start) / steps
+        example = endless.evaluation_seconds(until=time.time() + PROBE_SECONDS / 4)
+    evaluated = training.epochs / training.evaluate_every * len(loaded[0].val)
+    evaluated += len(loaded[0].test) if team[0].test else 0
+    return (training.epochs * endless.steps_per_epoch * step + evaluated * example) / len(team)
+
+
+def _from_epochs(team: Sequence[RunConfig], datasets: DatasetCache, root: str | None, download: bool) -> float:
+    """The seconds of a run, from as many whole epochs as the time allows."""
+    config, epochs, started = team[0], 1, time.monotonic()
     while True:
         short = [dataclasses.replace(each, training=_shortened(config, epochs)) for each in team]
         result, *_ = datasets.train(Job(configs=tuple(short), root=root, download=download))
         if result.status == "failed":
             raise ValueError(result.reason)
         if epochs >= config.training.epochs or time.monotonic() - started > PROBE_SECONDS:
-            break
+            return result.seconds * config.training.epochs / epochs
         epochs = min(config.training.epochs, 4 * epochs)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    mebibytes = peak / (2**20 if sys.platform == "darwin" else 2**10)
-    return Cost(seconds=result.seconds * config.training.epochs / epochs, mebibytes=mebibytes)
 
 
 def _together(

@@ -18,11 +18,10 @@ import torch
 
 from data import base_settings, load_base, load_dataset
 from data.dataset import Dataset
-from data.feeds import TrainingFeed
-from trainables.device import find_device, product_precision
-from trainables.optimizers import learning_rate
+from trainables.device import product_precision
+from trainables.endless import EndlessTraining
 from trainables.run_config import RunConfig
-from trainables.side_by_side import build_learner, seeds_at_once
+from trainables.side_by_side import seeds_at_once
 
 Seeds = int | Literal["auto"]
 
@@ -30,7 +29,6 @@ CANDIDATES = (1, 2, 4, 8)
 WORTH_IT = 1.05  # more runs at once must give this many times the steps, since each of them takes longer
 HEADROOM = 0.9  # the share of the memory that runs may fill
 WARM_UP_SECONDS = 0.5
-SYNC_STEPS = 8
 START_SECONDS = 300.0
 
 
@@ -155,7 +153,7 @@ def _serve(
         torch.set_num_threads(1)
         datasets = _datasets(configs, root, download)
         seeds = seeds_at_once(configs, datasets, asked)
-        endless = _Steps(configs[:seeds], datasets[:seeds])
+        endless = EndlessTraining(configs[:seeds], datasets[:seeds])
         connection.send({"seeds": seeds})
         with product_precision(configs[0].training.precision):
             while True:
@@ -173,45 +171,3 @@ def _datasets(configs: Sequence[RunConfig], root: str | None, download: bool) ->
     data = configs[0].data
     base = None if base_settings(data) is None else load_base(data, root=root, download=download)
     return [load_dataset(config.data, seed=config.seed, base=base) for config in configs]
-
-
-class _Steps:
-    """Training without an end and without evaluations."""
-
-    def __init__(self, configs: Sequence[RunConfig], datasets: Sequence[Dataset]) -> None:
-        training = configs[0].training
-        self._device = device = find_device(training.device)
-        self._learner = build_learner(configs, datasets, device)
-        self._feeds = [
-            TrainingFeed(
-                dataset,
-                batch_size=training.batch_size,
-                seed=config.seed,
-                device=device,
-                augmentation=training.augment,
-            )
-            for config, dataset in zip(configs, datasets, strict=True)
-        ]
-        self._lr = learning_rate(training, epoch=0, batch_size=self._feeds[0].batch_size)
-
-    def train(self, *, until: float) -> dict[str, Any]:
-        """Steps taken until a time, None where the memory ran out, and the share of the memory in use."""
-        steps = 0
-        try:
-            while True:
-                for batches in zip(*(feed.epoch() for feed in self._feeds), strict=True):
-                    loss = self._learner.step(batches, self._lr)
-                    steps += 1
-                    if steps % SYNC_STEPS == 0:
-                        loss.tolist()  # wait for the device: steps in its queue don't count
-                    if time.time() >= until:
-                        return {"steps": steps, "memory": self._memory()}
-        except torch.OutOfMemoryError:
-            torch.cuda.empty_cache()
-            return {"steps": None, "memory": 1.0}
-
-    def _memory(self) -> float:
-        if self._device.type != "cuda":
-            return 0.0
-        free, total = torch.cuda.mem_get_info(self._device)
-        return 1 - free / total

@@ -22,6 +22,7 @@ from trainables.stacked import StackedLearner
 TEAMS = (8, 4, 2, 1)  # into how many teams of one size the seeds may be split
 CLEARLY = 0.9  # of the time of a seed by itself: what a seed side by side may take at most
 HEADROOM = 0.1  # the share of a GPU's memory that must stay free
+LONG_STEP = 0.1  # seconds: with so much to do in a step, a device is busy with one seed
 WARM_UP_STEPS, ROUNDS, ROUND_SECONDS, MOST_STEPS = 3, 5, 0.01, 20
 
 _measured: dict[tuple[str, int], int] = {}
@@ -56,8 +57,8 @@ def seeds_at_once(
 
     "auto" trains a few steps of one seed by itself and, in turn with it, of an eighth, a quarter, half and all of them,
     as long as more are better, and takes the number that costs least a seed: CPU time on a CPU, time on a GPU. It is 1
-    unless others are clearly faster, and where they can't be stacked. What was measured holds for the configuration
-    whatever its seed, as long as the process lives.
+    unless others are clearly faster, where they can't be stacked, and where a step alone takes long. What was measured
+    holds for the configuration whatever its seed, as long as the process lives.
 
     Args:
         configs: complete, equal but for the seed.
@@ -74,11 +75,13 @@ def seeds_at_once(
 
 def _measure(configs: Sequence[RunConfig], datasets: Sequence[Dataset]) -> int:
     device = find_device(configs[0].training.device)
-    if why_not_stackable(configs[0], datasets[0], device) is not None:
-        return 1
     shares = {1: 1.0}
     with torch.random.fork_rng(devices=[]), product_precision(configs[0].training.precision):
         alone = _Steps(configs[:1], datasets[:1], device)
+        if min(alone.seconds(1), alone.seconds(1)) > LONG_STEP:
+            return 1
+        if why_not_stackable(configs[0], datasets[0], device) is not None:
+            return 1
         for seeds in sorted({math.ceil(len(configs) / teams) for teams in TEAMS} - {1}):
             try:
                 shares[seeds] = _share(alone, _Steps(configs[:seeds], datasets[:seeds], device)) / seeds

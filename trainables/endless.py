@@ -1,0 +1,83 @@
+"""Training that goes on until it is told to stop: what forecasts and probes measure."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from data.dataset import Dataset
+from data.feeds import TrainingFeed, evaluation_batches
+from trainables.device import find_device
+from trainables.optimizers import learning_rate
+from trainables.run_config import RunConfig
+from trainables.side_by_side import build_learner
+
+SYNC_STEPS = 8
+
+
+class EndlessTraining:
+    """Training without an end and without evaluations, to see what it takes.
+
+    Args:
+        configs: complete, equal but for the seed.
+        datasets: of each.
+    """
+
+    def __init__(self, configs: Sequence[RunConfig], datasets: Sequence[Dataset]) -> None:
+        training = configs[0].training
+        self._device = device = find_device(training.device)
+        self._datasets = datasets
+        self._learner = build_learner(configs, datasets, device)
+        self._feeds = [
+            TrainingFeed(
+                dataset,
+                batch_size=training.batch_size,
+                seed=config.seed,
+                device=device,
+                augmentation=training.augment,
+            )
+            for config, dataset in zip(configs, datasets, strict=True)
+        ]
+        self._lr = learning_rate(training, epoch=0, batch_size=self._feeds[0].batch_size)
+
+    def train(self, *, until: float) -> dict[str, Any]:
+        """Steps taken until a time, None where the memory ran out, and the share of the memory in use."""
+        steps = 0
+        try:
+            while True:
+                for batches in zip(*(feed.epoch() for feed in self._feeds), strict=True):
+                    loss = self._learner.step(batches, self._lr)
+                    steps += 1
+                    if steps % SYNC_STEPS == 0:
+                        loss.tolist()  # wait for the device: steps in its queue don't count
+                    if time.time() >= until:
+                        return {"steps": steps, "memory": self._memory()}
+        except torch.OutOfMemoryError:
+            torch.cuda.empty_cache()
+            return {"steps": None, "memory": 1.0}
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """How many steps an epoch has."""
+        return -(-self._feeds[0].num_examples // self._feeds[0].batch_size)
+
+    @torch.inference_mode()
+    def evaluation_seconds(self, *, until: float) -> float:
+        """The time that scoring one example of each seed takes, from pieces of the validation split."""
+        start, examples = time.time(), 0
+        for pieces in zip(*(evaluation_batches(each, each.val, self._device) for each in self._datasets), strict=True):
+            scores = self._learner.scores([inputs for inputs, _ in pieces])
+            scores[0].sum().tolist()  # wait for the device
+            examples += len(scores[0])
+            if time.time() >= until:
+                break
+        return (time.time() - start) / examples
+
+    def _memory(self) -> float:
+        if self._device.type != "cuda":
+            return 0.0
+        free, total = torch.cuda.mem_get_info(self._device)
+        return 1 - free / total
