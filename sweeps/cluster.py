@@ -93,8 +93,13 @@ def check_room(*, cpus: float, gpus: float) -> None:
     )
 
 
+def has_gpus() -> bool:
+    """Whether a node of the cluster has a GPU."""
+    return bool(ray.cluster_resources().get("GPU"))  # type: ignore[no-untyped-call]  # Ray has no annotation here
+
+
 def share_of_a_gpu(runs_per_gpu: Callable[[], int]) -> float:
-    """What one run is given of a GPU so that as many share it as a measurement finds best; 0 where there is none.
+    """What one run is given of a GPU so that as many share it as a measurement finds best.
 
     Args:
         runs_per_gpu: the measurement; runs on a node of the cluster that has a GPU, which it has for itself.
@@ -102,8 +107,6 @@ def share_of_a_gpu(runs_per_gpu: Callable[[], int]) -> float:
     Raises:
         ClusterError: it has failed.
     """
-    if not ray.cluster_resources().get("GPU"):  # type: ignore[no-untyped-call]  # Ray has no annotation here
-        return 0.0
 
     def measure() -> int:  # Ray wants a function, which a partial one is not
         return runs_per_gpu()

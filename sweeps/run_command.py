@@ -131,10 +131,7 @@ def _executor(
 
         gpus = study.resources.gpus
         if gpus == "auto":
-            console.print("How many runs share a GPU is measured as soon as one is free.", highlight=False)
-            gpus = cluster.share_of_a_gpu(_measurement(study, planner))
-            told = f"{round(1 / gpus)} runs share a GPU, as measured" if gpus else "There is no GPU: runs train on CPUs"
-            console.print(f"{told}.", highlight=False)
+            gpus = _measured_share(study, planner, console)
         if _on_this_machine(options):
             cluster.check_room(cpus=study.resources.cpus, gpus=gpus)
         left = planner.total - planner.done
@@ -145,6 +142,19 @@ def _executor(
             executor.close()
     finally:
         cluster.disconnect()
+
+
+def _measured_share(study: Study, planner: Planner, console: Console) -> float:
+    """What a run is given of a GPU of the cluster; 0 where there is none."""
+    from sweeps import cluster
+
+    if not cluster.has_gpus():
+        console.print("There is no GPU: runs train on CPUs.", highlight=False)
+        return 0.0
+    console.print("How many runs share a GPU is measured as soon as one is free.", highlight=False)
+    share = cluster.share_of_a_gpu(_measurement(study, planner))
+    console.print(f"{round(1 / share)} runs share a GPU, as measured.", highlight=False)
+    return share
 
 
 def _measurement(study: Study, planner: Planner) -> Callable[[], int]:
