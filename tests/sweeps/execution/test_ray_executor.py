@@ -195,6 +195,7 @@ def test_slots_that_have_all_gone_home_end_the_sweep(make_job: Any, train: Any) 
         train(executor, make_job(0))
 
 
+@pytest.mark.slow  # and by itself: Tune, given up, goes on in a thread of this process, whose cluster then ends
 def test_slots_that_cannot_start_end_the_sweep_with_the_reason(
     make_job: Any, train: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
