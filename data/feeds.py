@@ -93,6 +93,11 @@ class TrainingFeed:
             yield from self._batches(order, draws, skip)
         self._at_start = self._generators()
 
+    @property
+    def steps(self) -> int:
+        """How many batches an epoch has."""
+        return -(-self.num_examples // self.batch_size)
+
     def state(self) -> dict[str, Any]:
         """For a checkpoint: with the number of steps taken in the epoch, this is the position in the data."""
         return self._at_start

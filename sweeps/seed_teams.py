@@ -48,13 +48,12 @@ class SeedTeams:
                 return None
             if self._asked == 1:
                 return [run]
-            seeds = [run, *self._planner.more_seeds(run, most=10**6)]
-            family = family_of(run)
+            seeds = [run, *self._planner.more_seeds(run)]
             if self._asked != "auto":
                 self._ready += _teams(seeds, self._asked)
             elif len(seeds) == 1:
                 return seeds
-            elif family in self._decided:
+            elif (family := family_of(run)) in self._decided:
                 self._ready += _teams(seeds, self._decided[family])
             else:
                 first = family not in self._undecided

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from trainables.model_declaration import ModelDeclaration
+from trainables.model_declaration import ModelDeclaration, positive
 
 BLOCKS = 3
 
@@ -85,13 +85,12 @@ def _convolution(channels: int, out: int, *, kernel: int) -> list[nn.Module]:
 
 def _check(settings: Mapping[str, Any]) -> None:
     """Raise ValueError for a depth that does not divide into equal blocks, or no growth."""
-    depth, growth, bottleneck = (settings[name] for name in ("depth", "growth", "bottleneck"))
+    depth, bottleneck = settings["depth"], settings["bottleneck"]
     step = 2 * BLOCKS if bottleneck else BLOCKS
     if depth <= BLOCKS + 1 or (depth - BLOCKS - 1) % step:
         kind = "with" if bottleneck else "without"
         raise ValueError(f"depth must be {BLOCKS + 1} plus a multiple of {step} {kind} bottlenecks, got {depth!r}.")
-    if growth < 1:
-        raise ValueError(f"growth must be >= 1, got {growth!r}.")
+    positive("growth")(settings)
 
 
 DECLARATIONS = (

@@ -25,6 +25,14 @@ def find_device(name: str) -> torch.device:
     return torch.device(name)
 
 
+def memory_in_use(device: torch.device) -> float:
+    """The share of a GPU's memory that is taken, by whatever process, 0 to 1; 0 on a CPU."""
+    if device.type != "cuda":
+        return 0.0
+    free, total = torch.cuda.mem_get_info(device)
+    return 1 - free / total
+
+
 def lower_precision(precision: str, device: torch.device) -> AbstractContextManager[Any]:
     """Within it a model computes in the precision asked for; what it gives has to be made float32 again."""
     if precision == "bfloat16":

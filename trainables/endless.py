@@ -9,8 +9,9 @@ from typing import Any
 import torch
 
 from data.dataset import Dataset
-from data.feeds import TrainingFeed, evaluation_batches
-from trainables.device import find_device
+from data.feeds import evaluation_batches
+from trainables.device import find_device, memory_in_use
+from trainables.learner_parts import training_feed
 from trainables.optimizers import learning_rate
 from trainables.run_config import RunConfig
 from trainables.side_by_side import build_learner
@@ -32,14 +33,7 @@ class EndlessTraining:
         self._datasets = datasets
         self._learner = build_learner(configs, datasets, device)
         self._feeds = [
-            TrainingFeed(
-                dataset,
-                batch_size=training.batch_size,
-                seed=config.seed,
-                device=device,
-                augmentation=training.augment,
-            )
-            for config, dataset in zip(configs, datasets, strict=True)
+            training_feed(config, dataset, device) for config, dataset in zip(configs, datasets, strict=True)
         ]
         self._lr = learning_rate(training, epoch=0, batch_size=self._feeds[0].batch_size)
 
@@ -54,7 +48,7 @@ class EndlessTraining:
                     if steps % SYNC_STEPS == 0:
                         loss.tolist()  # wait for the device: steps in its queue don't count
                     if time.time() >= until:
-                        return {"steps": steps, "memory": self._memory()}
+                        return {"steps": steps, "memory": memory_in_use(self._device)}
         except torch.OutOfMemoryError:
             torch.cuda.empty_cache()
             return {"steps": None, "memory": 1.0}
@@ -62,7 +56,7 @@ class EndlessTraining:
     @property
     def steps_per_epoch(self) -> int:
         """How many steps an epoch has."""
-        return -(-self._feeds[0].num_examples // self._feeds[0].batch_size)
+        return self._feeds[0].steps
 
     @torch.inference_mode()
     def evaluation_seconds(self, *, until: float) -> float:
@@ -75,9 +69,3 @@ class EndlessTraining:
             if time.time() >= until:
                 break
         return (time.time() - start) / examples
-
-    def _memory(self) -> float:
-        if self._device.type != "cuda":
-            return 0.0
-        free, total = torch.cuda.mem_get_info(self._device)
-        return 1 - free / total

@@ -6,8 +6,7 @@ import torch
 from torch import nn
 
 from data.dataset import Dataset
-from data.feeds import TrainingFeed
-from trainables.learner_parts import initial_loss, initial_model
+from trainables.learner_parts import initial_loss, initial_model, training_feed
 from trainables.run_check import check_k, check_loss
 from trainables.run_config import RunConfig
 
@@ -29,7 +28,7 @@ def check_fit(config: RunConfig, dataset: Dataset) -> None:
     check_k(config.k, dataset.num_classes)
     check_loss(config.loss, k=None, classes=dataset.num_classes)
     training = config.training
-    TrainingFeed(dataset, batch_size=training.batch_size, seed=config.seed, device=CPU, augmentation=training.augment)
+    training_feed(config, dataset, CPU)
     model = initial_model(config, dataset, CPU)
     initial_loss(config, dataset, CPU)
     if training.batch_size != "full" and (len(dataset.train) - 1) % training.batch_size == 0:

@@ -12,13 +12,13 @@ from data.dataset import Dataset
 from data.feeds import Batch
 from losses import LOSSES
 from trainables.averaging import MovingAverage
-from trainables.device import compiled, lower_precision
-from trainables.learner_parts import initial_loss, initial_model
+from trainables.columns import Scores
+from trainables.device import compiled
+from trainables.learner_parts import compute_scores, initial_loss, initial_model, of_predicting_head
 from trainables.optimizers import Updates, build_loss_optimizer, build_optimizer
 from trainables.run_config import RunConfig
 
 Weights = dict[str, Tensor]
-Scores = Tensor | tuple[Tensor, ...]
 Network = Callable[[Tensor], Any]
 
 
@@ -103,15 +103,12 @@ class SoloLearner:
         """See `Learner`."""
         if self._evaluated.training:
             self._evaluated.eval()
-        scores = self._scores(self._evaluated, inputs[0])
-        return [scores[0 if self._training.head == "ml" else 1] if isinstance(scores, tuple) else scores]
+        return [of_predicting_head(self._scores(self._evaluated, inputs[0]), self._training)]
 
     def _scores(self, network: Network, inputs: Tensor) -> Scores:
         if self._device.type == "cuda" and inputs.dim() == 4:
             inputs = inputs.contiguous(memory_format=torch.channels_last)
-        with lower_precision(self._training.precision, self._device):
-            scores: Scores = network(inputs)
-        return tuple(each.float() for each in scores) if isinstance(scores, tuple) else scores.float()
+        return compute_scores(network, inputs, self._training, self._device)
 
     def finite(self) -> list[bool]:
         """See `Learner`."""

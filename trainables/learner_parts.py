@@ -1,17 +1,31 @@
-"""What each seed learns with, made from its configuration alone: its model and its loss as they are before the first
-step.
+"""What every learner of a seed has in common: its feed, its model and its loss as they are before the first step, made
+from its configuration alone, and how scores are computed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from data.dataset import Dataset
+from data.feeds import TrainingFeed
 from data.seeding import derived_seed
 from losses import LOSSES, build_loss
+from trainables.columns import Scores
+from trainables.device import lower_precision
 from trainables.models import Classifier, build_model
-from trainables.run_config import RunConfig
+from trainables.run_config import RunConfig, Training
+
+
+def training_feed(config: RunConfig, dataset: Dataset, device: torch.device) -> TrainingFeed:
+    """The training batches of a run. Raises ValueError where they don't fit the data, see `TrainingFeed`."""
+    training = config.training
+    return TrainingFeed(
+        dataset, batch_size=training.batch_size, seed=config.seed, device=device, augmentation=training.augment
+    )
 
 
 def initial_model(config: RunConfig, dataset: Dataset, device: torch.device) -> Classifier:
@@ -37,3 +51,17 @@ def initial_loss(config: RunConfig, dataset: Dataset, device: torch.device) -> t
         **{name: value for name, value in config.loss.items() if name != "name"},
     )
     return loss.to(device), noise
+
+
+def compute_scores(
+    network: Callable[[Tensor], Any], inputs: Tensor, training: Training, device: torch.device
+) -> Scores:
+    """The float32 scores that a network gives in the precision of the run, or a pair of them."""
+    with lower_precision(training.precision, device):
+        scores = network(inputs)
+    return (scores[0].float(), scores[1].float()) if isinstance(scores, tuple) else scores.float()
+
+
+def of_predicting_head(scores: Scores, training: Training) -> Tensor:
+    """The scores of the head that predicts, where there are two."""
+    return scores[0 if training.head == "ml" else 1] if isinstance(scores, tuple) else scores

@@ -27,11 +27,11 @@ import torch
 
 from data import load_dataset
 from data.dataset import Dataset
-from data.feeds import TrainingFeed
 from data.seeding import derived_seed
 from trainables.checkpoint import Saver, load_checkpoint, remove_checkpoint, save_checkpoint
 from trainables.device import find_device, product_precision, random_state, runtime, seeded, set_random_state
 from trainables.evaluation import SplitMeasure, predictor
+from trainables.learner_parts import training_feed
 from trainables.optimizers import learning_rate
 from trainables.record import Record
 from trainables.run_config import KeepModel, RunConfig, RunResult
@@ -167,16 +167,7 @@ class _Team:
         if device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(device)
         self.records = [Record(*pair) for pair in zip(configs, criteria, strict=True)]
-        self.feeds = [
-            TrainingFeed(
-                dataset,
-                batch_size=self.training.batch_size,
-                seed=config.seed,
-                device=device,
-                augmentation=self.training.augment,
-            )
-            for config, dataset in zip(configs, datasets, strict=True)
-        ]
+        self.feeds = [training_feed(config, dataset, device) for config, dataset in zip(configs, datasets, strict=True)]
         self.learner = build_learner(configs, datasets, device)
         self.measure = SplitMeasure(configs[0], datasets, device)
         self.epoch = 0  # finished epochs
@@ -205,8 +196,7 @@ class _Team:
 
     def _train_epoch(self, saver: Saver) -> list[float]:
         """The mean training loss of each seed over an epoch."""
-        num_examples, batch_size = self.feeds[0].num_examples, self.feeds[0].batch_size
-        steps = -(-num_examples // batch_size)
+        num_examples, batch_size, steps = self.feeds[0].num_examples, self.feeds[0].batch_size, self.feeds[0].steps
         for batches in zip(*(feed.epoch(skip=self.step) for feed in self.feeds), strict=True):
             lr = learning_rate(self.training, epoch=self.epoch, batch_size=batch_size, step=self.step, steps=steps)
             self.loss_sum += self.learner.step(batches, lr) * len(batches[0].labels)

@@ -30,3 +30,14 @@ class ModelDeclaration:
     check: Callable[[Mapping[str, Any]], None] = lambda settings: None
     images_only: bool = False
     zero_bias: bool = False
+
+
+def positive(*names: str) -> Callable[[Mapping[str, Any]], None]:
+    """A check that these settings are at least 1."""
+
+    def check(settings: Mapping[str, Any]) -> None:
+        for name in names:
+            if settings[name] < 1:
+                raise ValueError(f"{name} must be >= 1, got {settings[name]!r}.")
+
+    return check

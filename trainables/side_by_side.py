@@ -11,9 +11,10 @@ from typing import Literal
 import torch
 
 from data.dataset import Dataset
-from data.feeds import Batch, TrainingFeed, evaluation_batches
-from trainables.device import find_device, product_precision
+from data.feeds import Batch, evaluation_batches
+from trainables.device import find_device, memory_in_use, product_precision
 from trainables.learner import Learner, SoloLearner
+from trainables.learner_parts import training_feed
 from trainables.lockstep import LockstepLearner
 from trainables.run_config import RunConfig
 from trainables.stackable import why_not_stackable
@@ -113,10 +114,7 @@ def _share(alone: _Steps, together: _Steps) -> float:
 
 def _endless(config: RunConfig, dataset: Dataset, device: torch.device) -> Iterator[Batch]:
     """Epoch after epoch. No method, whose object would wait, with a learner's memory, for the collection of cycles."""
-    training = config.training
-    feed = TrainingFeed(
-        dataset, batch_size=training.batch_size, seed=config.seed, device=device, augmentation=training.augment
-    )
+    feed = training_feed(config, dataset, device)
     while True:
         yield from feed.epoch()
 
@@ -151,8 +149,6 @@ class _Steps:
 
     def check_memory(self) -> None:
         """Raise OutOfMemoryError where the device is almost full."""
-        if self._device.type != "cuda":
-            return
-        free, total = torch.cuda.mem_get_info(self._device)
-        if free < HEADROOM * total:
-            raise torch.OutOfMemoryError(f"free memory must be >= {HEADROOM * total:.0f} bytes, got {free}.")
+        used = memory_in_use(self._device)
+        if used > 1 - HEADROOM:
+            raise torch.OutOfMemoryError(f"memory in use must be <= {1 - HEADROOM:.0%}, got {used:.0%}.")

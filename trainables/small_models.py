@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
 
 from torch import Tensor, nn
 
-from trainables.model_declaration import ModelDeclaration
+from trainables.model_declaration import ModelDeclaration, positive
 
 
 def linear(input_shape: tuple[int, ...], *, bias: bool) -> tuple[nn.Module, int]:
@@ -52,15 +50,6 @@ class ChannelsLast(nn.Module):
         return images.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2)
 
 
-def _check_positive(*names: str) -> Callable[[Mapping[str, Any]], None]:
-    def check(settings: Mapping[str, Any]) -> None:
-        for name in names:
-            if settings[name] < 1:
-                raise ValueError(f"{name} must be >= 1, got {settings[name]!r}.")
-
-    return check
-
-
 DECLARATIONS = (
     ModelDeclaration(
         name="linear",
@@ -73,14 +62,14 @@ DECLARATIONS = (
         about="Hidden layers of ReLU units, then the head (Sawada's experiment 3: one layer, no bias).",
         parameters={"hidden": 128, "layers": 1, "bias": True},
         backbone=mlp,
-        check=_check_positive("hidden", "layers"),
+        check=positive("hidden", "layers"),
     ),
     ModelDeclaration(
         name="small_cnn",
         about="Three 3x3 convolutions with batch normalisation, two poolings, global average: small images on a CPU.",
         parameters={"width": 32},
         backbone=small_cnn,
-        check=_check_positive("width"),
+        check=positive("width"),
         images_only=True,
     ),
 )

@@ -21,8 +21,7 @@ from data.feeds import Batch
 from losses import LOSSES
 from trainables.averaging import MovingAverage
 from trainables.columns import Scores
-from trainables.device import lower_precision
-from trainables.learner_parts import initial_loss, initial_model
+from trainables.learner_parts import compute_scores, initial_loss, initial_model, of_predicting_head
 from trainables.model_stack import StackedNetwork, stack_models
 from trainables.optimizers import build_loss_optimizer, build_optimizer
 from trainables.run_config import RunConfig
@@ -76,7 +75,7 @@ class StackedLearner:
         if self._evaluated.training:
             self._evaluated.eval()
         scores = self._scores(self._evaluated_network, self._evaluated_network.stack(inputs))
-        return (scores[0 if self._training.head == "ml" else 1] if isinstance(scores, tuple) else scores).unbind()
+        return of_predicting_head(scores, self._training).unbind()
 
     def _stacked(self, batches: Sequence[Batch]) -> tuple[Tensor, Tensor]:
         """Inputs and labels of all seeds. Full batches are the same at every step, and so is what is made of them."""
@@ -86,9 +85,7 @@ class StackedLearner:
         return self._last[1:]
 
     def _scores(self, network: StackedNetwork, inputs: Tensor) -> Scores:
-        with lower_precision(self._training.precision, self._device):
-            scores = network(inputs)
-        return (scores[0].float(), scores[1].float()) if isinstance(scores, tuple) else scores.float()
+        return compute_scores(network, inputs, self._training, self._device)
 
     def finite(self) -> list[bool]:
         """See `Learner`."""

@@ -63,11 +63,11 @@ class Planner:
                 return run
         return Signal.DONE if all(cell.finished for cell in self._cells) else Signal.WAIT
 
-    def more_seeds(self, run: PlannedRun, most: int) -> list[PlannedRun]:
-        """Up to `most` further runs to train now that differ from this one in the seed alone."""
+    def more_seeds(self, run: PlannedRun) -> list[PlannedRun]:
+        """The further runs to train now that differ from this one in the seed alone."""
         (cell,) = (cell for cell in self._cells if cell.arm.name == run.arm and cell.point == run.point)
         more: list[PlannedRun] = []
-        while len(more) < most and cell.waiting and cell.waiting[0].group == run.group:
+        while cell.waiting and cell.waiting[0].group == run.group:
             other = cell.waiting.popleft()
             if other.key not in self._given and other.key not in self.results:
                 self._given.add(other.key)

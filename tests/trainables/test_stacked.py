@@ -13,10 +13,10 @@ import torch
 import trainables.checkpoint
 from data import load_dataset
 from data.dataset import Dataset
-from data.feeds import TrainingFeed
 from losses import LOSSES
 from trainables.checkpoint import save_checkpoint
 from trainables.learner import Learner, SoloLearner
+from trainables.learner_parts import training_feed
 from trainables.lockstep import LockstepLearner
 from trainables.loop import train, train_seeds
 from trainables.run_config import KeepModel, RunConfig, RunResult
@@ -83,16 +83,7 @@ def data_of(digits: Dataset) -> Callable[[RunConfig], Dataset]:
 
 def _steps(learner: Learner, configs: Sequence[RunConfig], datasets: Sequence[Dataset], number: int) -> torch.Tensor:
     """Train; (steps, seeds) the losses."""
-    feeds = [
-        TrainingFeed(
-            dataset,
-            batch_size=config.training.batch_size,
-            seed=config.seed,
-            device=CPU,
-            augmentation=config.training.augment,
-        )
-        for config, dataset in zip(configs, datasets, strict=True)
-    ]
+    feeds = [training_feed(config, dataset, CPU) for config, dataset in zip(configs, datasets, strict=True)]
     lr, losses = configs[0].training.optimizer.lr, list[torch.Tensor]()
     while len(losses) < number:
         losses += [learner.step(batches, lr) for batches in zip(*(feed.epoch() for feed in feeds), strict=True)]

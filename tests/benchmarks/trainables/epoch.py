@@ -29,6 +29,7 @@ from data.dataset import Dataset, Split
 from data.files import data_root
 from losses import LOSSES
 from sweeps.reports.statistics import mean_interval
+from trainables.learner_parts import training_feed
 from trainables.loop import train
 from trainables.run_check import complete_config
 from trainables.run_config import RunConfig
@@ -188,14 +189,12 @@ def _peak(options: argparse.Namespace, dataset: Dataset) -> None:
     config = _config(options)
     device = _device()
     learner = build_learner([config], [dataset], device)
-    feed = trainables.loop.TrainingFeed(
-        dataset, batch_size=options.batch_size, seed=0, device=device, augmentation=config.training.augment
-    )
+    feed = training_feed(config, dataset, device)
     batch = next(iter(feed.epoch()))
     with FlopCounterMode(display=False) as counter:
         learner.step([batch], 0.1)
     result = train(config, dataset=dataset)
-    steps = options.epochs * -(-len(dataset.train) // options.batch_size)
+    steps = options.epochs * feed.steps
     dtype = torch.bfloat16 if options.precision == "bfloat16" else torch.float32
     achieved, peak = counter.get_total_flops() * steps / result.seconds, _matrix_peak(device, dtype)
     print(f"{achieved / 1e12:.3f} of {peak / 1e12:.3f} TFLOP/s ({dtype}): {100 * achieved / peak:.1f} %")
