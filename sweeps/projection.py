@@ -28,6 +28,10 @@ class Projection:
         study, planner: what is recorded; the results that the planner knows are recorded first.
         folder: of the study; ``recorded.json`` in it says what MLflow has.
         tracking_uri: an MLflow server or database; None: MLflow's own default.
+
+    Attributes:
+        begun: whether MLflow has been told of the study.
+        on_problem: called with what keeps results from being recorded, "" while all is well.
     """
 
     def __init__(self, study: Study, planner: Planner, folder: Path, *, tracking_uri: str | None) -> None:
@@ -35,7 +39,7 @@ class Projection:
         self._uri = tracking_uri
         self._mark = folder / "recorded.json"
         self._recorder: MlflowRecorder | None = None
-        self._begun = False
+        self.begun = False
         self._complete = True
         self.on_problem: Callable[[str], None] = lambda problem: None
 
@@ -51,7 +55,7 @@ class Projection:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._recorder is not None and self._begun and kind is not None:
+        if self._recorder is not None and self.begun and kind is not None:
             self._recorder.close(patience=5.0)
 
     @property
@@ -105,8 +109,8 @@ class Projection:
 
     def _begin(self, recorder: MlflowRecorder) -> None:
         """With the first result: until then the cores belong to the workers that start."""
-        if not self._begun:
-            self._begun = True
+        if not self.begun:
+            self.begun = True
             recorder.start()
 
     def _models(self) -> list[tuple[PlannedRun, Path]]:

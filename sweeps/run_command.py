@@ -18,7 +18,7 @@ from rich.console import Console
 
 from sweeps.cli import STOPPED
 from sweeps.execution.datasets import DatasetCache
-from sweeps.execution.executor import Executor
+from sweeps.execution.executor import Executor, ExecutorError
 from sweeps.planning.planner import Planner
 from sweeps.planning.study import Study
 from sweeps.planning.study_reader import read_study
@@ -53,14 +53,18 @@ def run_study(options: argparse.Namespace) -> int:
         check_runs(study, planner, datasets, here=_on_this_machine(options))  # before MLflow hears of the study
         with Projection(study, planner, folder, tracking_uri=options.tracking_uri) as projection:
             stopped = _sweep(options, study, planner, datasets, journal, folder, projection, console)
+            if isinstance(stopped, ExecutorError) and not projection.begun:
+                raise stopped
             report = build_report(study, planner.runs())
             if not (projection.up_to_date and (folder / "report").is_dir()):
-                projection.finish(report, write_report(report, folder / "report"), stopped=stopped)
+                projection.finish(report, write_report(report, folder / "report"), stopped=stopped is not None)
         print(render(report, "terminal").rstrip("\n"), flush=True)
         console.print(f"Tables and figures: {folder / 'report'}   MLflow: {projection.outcome()}", highlight=False)
     if stopped:
         kept = f"{planner.done} of {planner.total} runs are done and kept"
         console.print(f"Stopped; {kept}. The same command goes on from here.", highlight=False)
+        if isinstance(stopped, ExecutorError):
+            raise stopped
         return STOPPED
     return 1 if report.counts.failed else 0
 
@@ -78,12 +82,12 @@ def _sweep(
     folder: Path,
     projection: Projection,
     console: Console,
-) -> bool:
-    """Run what the journal lacks; True where it was stopped by Ctrl-C or SIGTERM."""
+) -> KeyboardInterrupt | ExecutorError | None:
+    """Run what the journal lacks; what stopped it, if anything did: Ctrl-C, SIGTERM, or a cluster that gave up."""
     left = planner.total - planner.done
     if left <= 0:
         console.print(f"All {planner.total} runs of {study.name} are done.", highlight=False)
-        return False
+        return None
     began, before = time.monotonic(), sum(result.seconds for result in planner.results.values())
     try:
         with (
@@ -106,9 +110,9 @@ def _sweep(
                 f"{left} runs in {duration(seconds)}; {100 * share:.0f} % of the slots' time was training.",
                 highlight=False,
             )
-    except KeyboardInterrupt:
-        return True
-    return False
+    except (KeyboardInterrupt, ExecutorError) as error:
+        return error
+    return None
 
 
 @contextmanager

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -15,6 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from sweeps.execution.executor import ExecutorError, Outcome
+from sweeps.execution.local_executor import LocalExecutor
 
 Command = Callable[..., Any]
 
@@ -306,6 +311,37 @@ def test_a_stopped_study_says_how_to_go_on_and_does(
     assert said.code == 0
     assert f"small: {7 - done} of 7 runs to train" in said.err
     assert "Complete. 7 runs: 7 done." in said.out
+
+
+@pytest.mark.parametrize("before", [0, 3])
+def test_a_study_whose_cluster_gives_up_keeps_and_shows_what_is_done(
+    setsweep: Command, small: Path, monkeypatch: pytest.MonkeyPatch, before: int
+) -> None:
+    def give_up(self: LocalExecutor, timeout: float) -> list[Outcome]:
+        if len(_results()) == before:
+            raise ExecutorError("slots must stay to the end, all went")
+        return wait(self, timeout)
+
+    wait = LocalExecutor.wait
+    with monkeypatch.context() as patched:
+        patched.setattr(LocalExecutor, "wait", give_up)
+        said = setsweep("run", small, "--in-process")
+    assert said.code == 1
+    assert said.err.splitlines()[-1] == "setsweep: slots must stay to the end, all went"
+    assert ("Incomplete." in said.out) == (before > 0)
+    assert ("3 of 7 runs are done and kept. The same command goes on from here." in said.err) == (before > 0)
+    assert _statuses() == ({"FINISHED", "KILLED"} if before else set())
+
+    again = setsweep("run", small, "--in-process")
+    assert again.code == 0
+    assert f"small: {7 - before} of 7 runs to train" in again.err
+    assert _statuses() == {"FINISHED"}
+
+
+def _statuses() -> set[str]:
+    """Those that runs in MLflow have."""
+    with contextlib.closing(sqlite3.connect("mlflow.db")) as database:
+        return {status for (status,) in database.execute("select status from runs")}
 
 
 def _lines() -> list[str]:
