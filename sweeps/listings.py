@@ -13,16 +13,15 @@ from data import DATASETS
 from losses import LOSSES
 from losses.declaration import Hyperparameter
 from sweeps.planning.study_reader import read_study
+from sweeps.planning.yaml_source import bundled_studies
 
 
 def studies() -> str:
     """The bundled studies: name, number of arms, what they are about."""
-    names = sorted(
-        entry.name.removesuffix(".yaml")
-        for entry in resources.files("sweeps.studies").iterdir()
-        if entry.name.endswith(".yaml")
-    )
-    read = [read_study(name) for name in names]
+    read = []
+    for name in bundled_studies():
+        with resources.as_file(resources.files("sweeps") / "studies" / f"{name}.yaml") as path:
+            read.append(read_study(path))
     return _table(
         ("study", "data", "arms", "about"), [(s.name, str(s.data["name"]), ", ".join(s.arms), s.about) for s in read]
     )

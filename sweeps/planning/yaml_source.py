@@ -111,11 +111,11 @@ def open_study(path_or_name: str | FilePath) -> tuple[str, str]:
     Raises:
         StudyError: neither a file nor a bundled study; a file that cannot be read or is no UTF-8 text.
     """
-    shown = str(path_or_name)
+    shown, path, names = str(path_or_name), FilePath(path_or_name), bundled_studies()
     try:
-        if FilePath(path_or_name).exists():
-            content = FilePath(path_or_name).read_bytes()
-        elif shown in (names := bundled_studies()):
+        if path.exists() and not (path.is_dir() and shown in names):
+            content = path.read_bytes()
+        elif shown in names:
             content = (_bundle() / f"{shown}.yaml").read_bytes()
             shown = f"sweeps/studies/{shown}.yaml"
         else:

@@ -280,6 +280,13 @@ def test_a_second_sweep_of_the_same_study_is_refused(setsweep: Command, small: P
     assert "must be written by one sweep at a time" in said.err
 
 
+def test_bundled_studies_are_listed_whatever_lies_in_the_folder(setsweep: Command, folder: Path) -> None:
+    listed = setsweep("studies").out
+    (folder / "demo").write_text("no study")
+    assert setsweep("studies").out == listed
+    assert "cifar100-small" in listed
+
+
 def test_a_closed_pipe_is_no_error(small: Path) -> None:
     command = f"{sys.executable} -m sweeps losses | head -n 1; exit ${{PIPESTATUS[0]}}"
     ended = subprocess.run(["bash", "-c", command], check=False, capture_output=True, text=True, timeout=PATIENCE)

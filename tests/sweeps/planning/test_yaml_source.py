@@ -83,6 +83,13 @@ def test_a_file_that_is_no_mapping_is_refused(text: str, message: str) -> None:
     assert str(caught.value) == message
 
 
+def test_a_folder_of_its_name_does_not_hide_a_bundled_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    content, shown = open_study("demo")
+    Path("demo").mkdir()
+    assert open_study("demo") == (content, shown)
+
+
 def test_a_file_goes_before_a_bundled_study_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert open_study("demo")[1] == "sweeps/studies/demo.yaml"
