@@ -25,6 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         code: int = options.command(options)
+        sys.stdout.flush()  # where the reader of a pipe has gone, that shows now and not at the exit
     except ValueError as error:  # every error in what the user gave: study files, data, storage, addresses
         print(f"setsweep: {error}", file=sys.stderr)
         return BAD_INPUT
