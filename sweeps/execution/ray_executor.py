@@ -63,6 +63,7 @@ class RayExecutor:
         self._datasets = datasets or DatasetCache()
         self._data: dict[str, tuple[Any, bytes]] = {}
         self._lost = _LostSlots(self._mailbox)
+        self._given_up = _GivenUp()
         self._tune_error: BaseException | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="setsweep-tune-")
         self._tune = threading.Thread(target=self._run_tune, args=(cpus, gpus), name="ray-tune", daemon=True)
@@ -94,10 +95,15 @@ class RayExecutor:
         return new
 
     def close(self) -> None:
-        """Send the slots home; give up what they train if they don't go at once."""
+        """Send the slots home; give up what they train if they don't go at once.
+
+        When this returns Tune's thread has ended: one that used Ray when the cluster is gone would end the process.
+        """
         idle = not self._outstanding
         self._mailbox.close()
         self._tune.join(timeout=10 if idle else 0)
+        self._given_up.now = True
+        self._tune.join(timeout=20)
         self._folder.cleanup()
 
     def _check_alive(self) -> None:
@@ -135,6 +141,7 @@ class RayExecutor:
             run_config=tune.RunConfig(
                 name="slots",
                 storage_path=self._folder.name,
+                stop=self._given_up,
                 checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),  # a slot has no state worth keeping
                 failure_config=tune.FailureConfig(max_failures=-1),
                 verbose=0,
@@ -194,6 +201,21 @@ def _free_memory() -> None:
     """Give back what a failed run has left on the GPU, before other slots try."""
     gc.collect()
     torch.cuda.empty_cache()
+
+
+class _GivenUp(tune.Stopper):
+    """Ends Tune, which asks at every step: slots that go on training are ended after some seconds."""
+
+    def __init__(self) -> None:
+        self.now = False
+
+    def __call__(self, trial_id: str, result: dict[str, Any]) -> bool:
+        """Whether one slot should stop: not before all do."""
+        return False
+
+    def stop_all(self) -> bool:
+        """Whether all should."""
+        return self.now
 
 
 class _LostSlots(FIFOScheduler):

@@ -298,20 +298,23 @@ def test_a_closed_pipe_is_no_error(listing: str, monkeypatch: pytest.MonkeyPatch
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("stop", "where"), [(signal.SIGINT, ["--in-process"]), (signal.SIGTERM, ["--in-process"]), (signal.SIGTERM, [])]
+)
 def test_a_stopped_study_says_how_to_go_on_and_does(
-    setsweep: Command, spawn: Command, small: Path, stop: signal.Signals
+    setsweep: Command, spawn: Command, small: Path, stop: signal.Signals, where: list[str]
 ) -> None:
     if signal.getsignal(stop) is signal.SIG_IGN:
         pytest.skip("needs a signal that is not ignored, as SIGINT is in the background of a script")
     small.write_text(small.read_text().replace("epochs: 2", "epochs: 150, evaluate_every: 150"))
-    process = spawn("run", small, "--in-process")
+    process = spawn("run", small, *where)
     _until(lambda: len(_results()) >= 2, process)
 
     os.kill(process.pid, stop)
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "Traceback" not in err
+    assert "Started a local Ray instance" not in err, "by Tune, after the sweep's own had ended"
     assert "runs are done and kept. The same command goes on from here." in err
     assert "Incomplete." in out
     done = len(_results())

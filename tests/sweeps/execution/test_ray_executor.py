@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import signal
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -195,7 +196,16 @@ def test_slots_that_have_all_gone_home_end_the_sweep(make_job: Any, train: Any) 
         train(executor, make_job(0))
 
 
-@pytest.mark.slow  # and by itself: Tune, given up, goes on in a thread of this process, whose cluster then ends
+@pytest.mark.parametrize("seconds", [0, 5])  # before and after a slot takes the job
+def test_no_thread_of_tune_outlives_an_executor_closed_in_the_middle(make_job: Any, seconds: float) -> None:
+    # It would use Ray after its end, and Ray would end the process.
+    executor = RayExecutor(most=1)
+    executor.submit(make_job(0, training={"epochs": 20000, "evaluate_every": 20000, "batch_size": 64}))
+    assert executor.wait(seconds) == []
+    executor.close()
+    assert "ray-tune" not in {thread.name for thread in threading.enumerate()}
+
+
 def test_slots_that_cannot_start_end_the_sweep_with_the_reason(
     make_job: Any, train: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
