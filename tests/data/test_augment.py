@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from data.augment import Augmentation, Draws, centre_crop, crop_and_flip, cut_out, draw_augmentation, mix
 from data.seeding import seeded_generator
@@ -136,6 +137,18 @@ def test_mixing_weights_have_the_beta_distributions_moments(alpha: float) -> Non
     assert abs(weights.mean() - 0.5) < 5 * math.sqrt(variance / 20_000)
     assert abs(weights.var() / variance - 1) < 0.06
     assert weights.isfinite().all()
+
+
+@pytest.mark.skipif(not torch.backends.cuda.is_built(), reason="needs a PyTorch that was built with CUDA")
+def test_on_a_gpu_nothing_waits_for_it_or_leaves_it() -> None:
+    with FakeTensorMode():  # shapes and devices, without a GPU; reading a value raises
+        pair, number = (torch.empty(size, dtype=torch.int64, device="cuda") for size in ((40, 2), (40,)))
+        draws = Draws(places=pair, centres=pair, flips=number > 0, partners=number, weights=number.float())
+        images = torch.empty(40, 3, 9, 7, dtype=torch.uint8, device="cuda")
+        windows = crop_and_flip(images, draws, (5, 5), padding=2, flip=True)
+        values, labels = mix(cut_out(windows.float(), draws.centres, 3), number, draws, 4)
+    assert values.device.type == labels.device.type == "cuda"
+    assert values.shape == (40, 3, 5, 5)
 
 
 def test_the_chance_of_one_augmentation_is_the_same_with_and_without_another() -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.func import functional_call
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from losses import LOSSES, build_loss
 
@@ -11,6 +14,7 @@ NAMES = sorted(LOSSES)
 EXACT = {"rtol": 1e-9, "atol": 1e-12}
 STOPS_GRADIENT = {"role"}  # each side of ROLE holds the other constant, which finite differences do not
 NEEDS_PLAIN_INDICES = {"role"}  # writes its estimates in place, under vmap and compile too
+KERNELS = 50  # each takes a GPU some microseconds, on however little
 
 
 @pytest.fixture(params=NAMES)
@@ -199,6 +203,42 @@ def test_it_compiles_without_graph_breaks(name, example):
     case.values(*leaves).mean().backward()
     for one, other in zip(scores, leaves, strict=True):
         torch.testing.assert_close(one.grad, other.grad, **EXACT)
+
+
+class Kernels(TorchDispatchMode):
+    """Counts the operators called that are more than a look at a tensor."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.count += func.namespace == "aten" and not func.is_view
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.skipif(not torch.backends.cuda.is_built(), reason="needs a PyTorch that was built with CUDA")
+def test_on_a_gpu_it_never_waits_stays_there_and_takes_few_kernels(name):
+    batch, classes, declaration = 64, 100, LOSSES[name]
+    loss = build_loss(name, num_classes=classes, k=5, class_counts=[9] * classes, num_examples=batch)
+    with FakeTensorMode(), Kernels() as kernels:  # shapes and devices, without a GPU; reading a value raises
+
+        def on_gpu(*shape, dtype=torch.float32, needs_grad=False):
+            return torch.empty(shape, dtype=dtype, device="cuda", requires_grad=needs_grad)
+
+        state = {
+            key: on_gpu(*value.shape, dtype=value.dtype, needs_grad=value.requires_grad)
+            for key, value in [*loss.named_parameters(), *loss.named_buffers()]
+        }
+        scores = [on_gpu(batch, classes, needs_grad=True) for _ in range(2)]
+        labels = on_gpu(batch, dtype=torch.int64)
+        given = tuple(scores) if declaration.head == "two_head" else scores[0]
+        extra = {"indices": labels} if declaration.needs_indices else {}
+        kernels.count = 0
+        values = functional_call(loss, state, (given, labels), extra)
+    assert values.shape == (batch,)
+    assert values.device.type == "cuda"
+    assert kernels.count <= KERNELS
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
