@@ -11,6 +11,7 @@ from torch import Tensor
 
 from losses.checks import check_range
 from losses.few_draws import HEADS, kth_of_few_draws
+from losses.in_parts import in_parts
 from losses.top_classes import kth_class
 
 CHUNK = 1 << 20  # noised scores held at a time: 4 MiB, which stays in the cache
@@ -88,29 +89,20 @@ def _kth_of_draws(
     """With noise drawn here, for as many rows at a time as CHUNK allows."""
     sparing = scores.device.type == "cpu" and not torch.compiler.is_compiling()
     noised_classes = min(scores.shape[1], HEADS[-1]) if sparing else scores.shape[1]
-    step = max(1, CHUNK // (num_samples * noised_classes))
-    parts = []
-    for start in range(0, len(scores), step):
-        rows = scores[start : start + step]
+
+    def kth(rows: Tensor) -> tuple[Tensor, Tensor]:
         few = kth_of_few_draws(rows, k, epsilon, num_samples, generator) if sparing else None
-        parts.append(few or _kth_of_all_draws(rows, k, epsilon, num_samples, generator))
-    return _joined(parts)
+        return few or _kth_of_all_draws(rows, k, epsilon, num_samples, generator)
+
+    return in_parts(kth, scores, numbers=CHUNK, numbers_of_row=num_samples * noised_classes)
 
 
 def _kth_of_all_draws(
     scores: Tensor, k: int, epsilon: float, num_samples: int, generator: torch.Generator | None
 ) -> tuple[Tensor, Tensor]:
-    step = max(1, CHUNK // (num_samples * scores.shape[1]))
-    parts = []
-    for start in range(0, len(scores), step):
-        rows = scores[start : start + step]
+    def kth(rows: Tensor) -> tuple[Tensor, Tensor]:
         size = (len(rows), num_samples, rows.shape[1])
         noise = torch.randn(size, dtype=rows.dtype, device=rows.device, generator=generator)
-        parts.append(_kth_of_noised(rows, noise, k, epsilon))
-    return _joined(parts)
+        return _kth_of_noised(rows, noise, k, epsilon)
 
-
-def _joined(parts: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
-    if len(parts) == 1:
-        return parts[0]
-    return torch.cat([classes for classes, _ in parts]), torch.cat([values for _, values in parts])
+    return in_parts(kth, scores, numbers=CHUNK, numbers_of_row=num_samples * scores.shape[1])

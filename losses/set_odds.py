@@ -22,6 +22,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import pad
 
+from losses.in_parts import in_parts
+
 BISECTIONS = 7  # of an interval of width 2 log(2 classes), which is 15 to 20
 CHUNK = 1 << 22  # logarithms that a scan keeps of some rows: 32 MiB
 
@@ -36,9 +38,9 @@ def log_set_odds(scores: Tensor, k: int) -> tuple[Tensor, Tensor]:
     Returns:
         (batch,) the first term, which has the gradient, and (batch,) the second, which is near the k-th largest score.
     """
-    centre = (_kth if scores.is_cuda else _balance)(scores.detach(), k)
-    centred = scores - centre.unsqueeze(1)
-    return (_of_scans if scores.is_cuda else _of_products)(centred, k), centre
+    centre_of, log_odds_of = (_kth, _of_scans) if scores.is_cuda else (_balance, _of_products)
+    centre = centre_of(scores.detach(), k)
+    return log_odds_of(scores - centre.unsqueeze(1), k), centre
 
 
 def _kth(scores: Tensor, k: int) -> Tensor:
@@ -126,9 +128,9 @@ class _Scans(torch.autograd.Function):
 
     @staticmethod
     def forward(scores: Tensor, k: int) -> tuple[Tensor, Tensor]:
-        rows = max(1, CHUNK // (2 * k * scores.shape[1]))
-        log_odds, gradients = zip(*(_scan(part.double(), k) for part in torch.split(scores, rows)), strict=True)
-        return torch.cat(log_odds).to(scores.dtype), torch.cat(gradients).to(scores.dtype)
+        logarithms = 2 * k * scores.shape[1]
+        found = in_parts(lambda rows: _scan(rows.double(), k), scores, numbers=CHUNK, numbers_of_row=logarithms)
+        return found[0].to(scores.dtype), found[1].to(scores.dtype)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor, int], output: tuple[Tensor, Tensor]) -> None:
@@ -146,14 +148,14 @@ def _scan(scores: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """Log odds, (rows,), and their gradient, (rows, classes); in double precision, as logarithms are large."""
     both_ways = torch.cat([scores, scores.flip(1)])
     no_set = both_ways.new_full((len(both_ways), 1), -math.inf)
-    before = [torch.zeros_like(both_ways)]  # [m][i, j]: log of the sum over the sets of m classes before the j-th
-    whole = [before[0][: len(scores), -1]]  # [m]: over the sets of m of all classes
+    # sums[m][i, j]: log of the sum over the sets of m of the first j classes of row i
+    sums = [both_ways.new_zeros(len(both_ways), scores.shape[1] + 1)]
     for _ in range(k):
-        up_to = (both_ways + before[-1]).logcumsumexp(1)
-        whole.append(up_to[: len(scores), -1])
-        before.append(torch.cat([no_set, up_to[:, :-1]], dim=1))
-    ahead, behind = torch.stack(before[:k]).chunk(2, dim=1)
-    behind = behind.flip(0, 2)  # of k - 1, k - 2, ..., 0 classes after the j-th
-    shares = (ahead + behind + (scores - whole[k].unsqueeze(1))).exp().sum(0)
-    less = (ahead[:-1] + behind[1:] + (scores - whole[k - 1].unsqueeze(1))).exp().sum(0)
-    return whole[k] - whole[k - 1], shares - less
+        up_to = (both_ways + sums[-1][:, :-1]).logcumsumexp(1)
+        sums.append(torch.cat([no_set, up_to], dim=1))
+    less, whole = (each[: len(scores), -1:] for each in sums[-2:])
+    ahead, behind = torch.stack([each[:, :-1] for each in sums[:-1]]).chunk(2, dim=1)  # of 0, 1, ..., k - 1 classes
+    behind = behind.flip(0, 2)  # of k - 1, k - 2, ..., 0
+    shares = (ahead + behind + (scores - whole)).exp().sum(0)
+    shares_of_less = (ahead[:-1] + behind[1:] + (scores - less)).exp().sum(0)
+    return (whole - less).squeeze(1), shares - shares_of_less

@@ -97,7 +97,7 @@ class RayExecutor:
     def close(self) -> None:
         """Send the slots home; give up what they train if they don't go at once.
 
-        When this returns Tune's thread has ended: one that used Ray when the cluster is gone would end the process.
+        Waits for Tune's thread, 20 s at most: one that used Ray when the cluster is gone would end the process.
         """
         idle = not self._outstanding
         self._mailbox.close()
