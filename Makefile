@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 export RAY_USAGE_STATS_ENABLED := 0
 export MLFLOW_DISABLE_TELEMETRY := true
+# setuptools warns at every editable install that folders have names, which nothing can be done about.
+EDITABLE := PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip install --quiet \
+	--constraint constraints.txt --editable
 
 .PHONY: demo test lint types layers tests slow browser coverage benchmarks clean
 
@@ -20,18 +23,23 @@ test: $(VENV)/tested lint types layers tests
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	$(EDITABLE) .
 	touch $@
 
 $(VENV)/tested: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test]'
+	$(EDITABLE) '.[test]'
 	touch $@
 
 lint: $(VENV)/tested
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(VENV)/tested
+# mypy does not follow the names that the folders are installed by: for it, links that have those names.
+.links/setsweep:
+	mkdir -p $@
+	for folder in losses data trainables sweeps; do ln -sfn ../../$$folder $@/$$folder; done
+
+types: $(VENV)/tested .links/setsweep
 	$(BIN)/mypy
 
 layers: $(VENV)/tested
@@ -61,4 +69,4 @@ benchmarks: $(VENV)/tested
 	$(BIN)/python tests/benchmarks/trainables/epoch.py tutorial
 
 clean:
-	rm -rf $(VENV) build *.egg-info
+	rm -rf $(VENV) .links build *.egg-info

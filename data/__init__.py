@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from data import cifar100, cifar100_lt, circle, digits, fashion_mnist, image_folder, plantnet300k
-from data.dataset import Dataset, DatasetDeclaration, Root
-from data.label_noise import with_label_noise
-from data.own_dataset import own_declaration
-from data.own_function import is_own
-from data.settings import nearest, typed
+from setsweep.data import cifar100, cifar100_lt, circle, digits, fashion_mnist, image_folder, plantnet300k
+from setsweep.data.dataset import Dataset, DatasetDeclaration
+from setsweep.data.files import Root
+from setsweep.data.label_noise import with_label_noise
+from setsweep.data.settings import nearest, typed
+from setsweep.data.user_dataset import own_declaration
+from setsweep.data.user_function import is_own
 
 DATASETS: dict[str, DatasetDeclaration] = {
     module.DECLARATION.name: module.DECLARATION

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from data.dataset import Dataset, Split
-from data.image_files import ImageFiles
+from setsweep.data.dataset import Dataset, Split
+from setsweep.data.image_files import ImageFiles
 
 _SPLITS = ("train", "val", "test")
 _PLAIN = ("num_classes", "mean", "std", "class_names", "crop")

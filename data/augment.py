@@ -25,7 +25,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from data.settings import require
+from setsweep.data.settings import require
 
 _RANDOM_BITS = 62  # so many that taking them modulo an image size is uniform to 1e-15
 

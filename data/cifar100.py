@@ -14,11 +14,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from data.arrays import as_tensor
-from data.dataset import Dataset, DatasetDeclaration, Root, Split
-from data.files import check_md5, data_root, read_file, read_or_download
-from data.settings import require
-from data.splits import train_and_val
+from setsweep.data.arrays import as_tensor
+from setsweep.data.dataset import Dataset, DatasetDeclaration, Split
+from setsweep.data.files import Root, check_md5, data_root, read_file, read_or_download
+from setsweep.data.settings import require
+from setsweep.data.splits import train_and_val
 
 FOLDER = "cifar-100-python"
 MD5 = {

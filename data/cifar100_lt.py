@@ -16,12 +16,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from data.cifar100 import DECLARATION as CIFAR100
-from data.cifar100 import load_cifar100
-from data.dataset import Dataset, DatasetDeclaration, Root, Split
-from data.seeding import seeded_generator
-from data.settings import require
-from data.splits import stratified_order
+from setsweep.data.cifar100 import DECLARATION as CIFAR100
+from setsweep.data.cifar100 import load_cifar100
+from setsweep.data.dataset import Dataset, DatasetDeclaration, Split
+from setsweep.data.files import Root
+from setsweep.data.seeding import seeded_generator
+from setsweep.data.settings import require
+from setsweep.data.splits import stratified_order
 
 _LARGEST = 450
 

@@ -16,9 +16,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from data.dataset import Dataset, DatasetDeclaration, Split
-from data.seeding import seeded_generator
-from data.settings import require
+from setsweep.data.dataset import Dataset, DatasetDeclaration, Split
+from setsweep.data.seeding import seeded_generator
+from setsweep.data.settings import require
 
 
 def draw_circle(*, seed: int, sigma: float, shift: float, minor: float, classes: int, per_class: int) -> Dataset:

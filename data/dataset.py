@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
 if TYPE_CHECKING:
-    from data.image_files import ImageFiles
+    from setsweep.data.image_files import ImageFiles
 
 
 @dataclass(frozen=True)
@@ -86,10 +85,3 @@ class DatasetDeclaration:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     drawn_per_seed: bool = False
     num_classes: int | Callable[[Mapping[str, Any]], int] | None = None
-
-
-Root = str | Path | None
-
-
-class DataError(ValueError):
-    """A file of a data set is missing or damaged; the message says which, and what to do."""

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from data.class_folders import some
-from data.dataset import Dataset, Split
-from data.image_files import ImageFiles
+from setsweep.data.class_folders import some
+from setsweep.data.dataset import Dataset, Split
+from setsweep.data.image_files import ImageFiles
 
 _SPLITS = ("train", "val", "test")
 
@@ -24,7 +24,7 @@ def check_dataset(dataset: Any, *, source: str) -> Dataset:
     Raises:
         ValueError: the first rule that it breaks.
     """
-    _require(isinstance(dataset, Dataset), source, "give a data.dataset.Dataset", type(dataset).__name__)
+    _require(isinstance(dataset, Dataset), source, "give a setsweep.data.dataset.Dataset", type(dataset).__name__)
     classes = dataset.num_classes
     _require(type(classes) is int and classes >= 2, f"{source}: num_classes", "be a whole number >= 2", repr(classes))
     for name in _SPLITS:
@@ -38,7 +38,7 @@ def check_dataset(dataset: Any, *, source: str) -> Dataset:
 
 
 def _check_split(split: Any, source: str, classes: int) -> None:
-    _require(isinstance(split, Split), source, "be a data.dataset.Split", type(split).__name__)
+    _require(isinstance(split, Split), source, "be a setsweep.data.dataset.Split", type(split).__name__)
     inputs, labels = split.inputs, split.labels
     if not isinstance(inputs, ImageFiles):
         _check_tensor(inputs, f"{source}.inputs")

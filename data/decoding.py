@@ -14,8 +14,8 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 import torch
 from torch import Tensor
 
-from data.dataset import DataError
-from data.image_files import ImageFiles, Place
+from setsweep.data.files import DataError
+from setsweep.data.image_files import ImageFiles, Place
 
 Wanted = tuple[list[int], list[Place] | None]
 """The images of a batch by their indices, and for each where its window lies; None: in the middle."""

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from data.dataset import DataError, Dataset, DatasetDeclaration, Root, Split
-from data.seeding import seeded_generator
-from data.settings import require
-from data.splits import stratified_split
+from setsweep.data.dataset import Dataset, DatasetDeclaration, Split
+from setsweep.data.files import DataError, Root
+from setsweep.data.seeding import seeded_generator
+from setsweep.data.settings import require
+from setsweep.data.splits import stratified_split
 
 _SIZES = (1077, 360, 360)  # 60, 20, 20 %
 

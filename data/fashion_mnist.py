@@ -19,11 +19,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from data.arrays import as_tensor
-from data.dataset import Dataset, DatasetDeclaration, Root, Split
-from data.files import check_md5, damaged, data_root, read_file, read_or_download
-from data.settings import require
-from data.splits import train_and_val
+from setsweep.data.arrays import as_tensor
+from setsweep.data.dataset import Dataset, DatasetDeclaration, Split
+from setsweep.data.files import Root, check_md5, damaged, data_root, read_file, read_or_download
+from setsweep.data.settings import require
+from setsweep.data.splits import train_and_val
 
 MD5 = {  # of the unpacked files; those that unpack from the .gz files whose sums torchvision lists
     "train-images-idx3-ubyte": "f4a8712d7a061bf5bd6d2ca38dc4d50a",

@@ -15,13 +15,13 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from data.augment import Augmentation, Draws, centre_crop, crop_and_flip, cut_out, draw_augmentation, mix
-from data.batches import epoch_order, normalise
-from data.dataset import Dataset, Split
-from data.decoding import Wanted, decode_batches
-from data.image_files import ImageFiles
-from data.resident import on_device
-from data.seeding import seeded_generator
+from setsweep.data.augment import Augmentation, Draws, centre_crop, crop_and_flip, cut_out, draw_augmentation, mix
+from setsweep.data.batches import epoch_order, normalise
+from setsweep.data.dataset import Dataset, Split
+from setsweep.data.decoding import Wanted, decode_batches
+from setsweep.data.image_files import ImageFiles
+from setsweep.data.resident import on_device
+from setsweep.data.seeding import seeded_generator
 
 EVALUATION_BATCH = 128, 1024  # examples at a time, at least and at most
 EVALUATION_NUMBERS = 2**17  # numbers at a time between those: larger activations are memory fresh from the system

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.error import URLError
 
-from data.dataset import DataError, Root
-
 T = TypeVar("T")
+Root = str | Path | None
 
 ADVICE = "Set SETSWEEP_DATA or data.root to the folder that holds it, or ask for the download with data.download: true."
+
+
+class DataError(ValueError):
+    """A file of a data set is missing or damaged; the message says which, and what to do."""
 
 
 def data_root(root: Root) -> Path:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from torch import Tensor
 
-from data.dataset import DataError
+from setsweep.data.files import DataError
 
 if TYPE_CHECKING:
     from PIL.Image import Image

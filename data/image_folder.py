@@ -19,14 +19,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from data.class_folders import Images, common_classes, find_images, some
-from data.dataset import DataError, Dataset, DatasetDeclaration, Root, Split
-from data.decoding import decode_all
-from data.files import data_root
-from data.image_files import ImageFiles, as_names, unreadable_images
-from data.seeding import seeded_generator
-from data.settings import require, require_one_of
-from data.splits import hold_out
+from setsweep.data.class_folders import Images, common_classes, find_images, some
+from setsweep.data.dataset import Dataset, DatasetDeclaration, Split
+from setsweep.data.decoding import decode_all
+from setsweep.data.files import DataError, Root, data_root
+from setsweep.data.image_files import ImageFiles, as_names, unreadable_images
+from setsweep.data.seeding import seeded_generator
+from setsweep.data.settings import require, require_one_of
+from setsweep.data.splits import hold_out
 
 NORMALISATIONS = {
     "imagenet": ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),  # of the models that torchvision has weights for

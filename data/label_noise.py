@@ -13,8 +13,8 @@ import dataclasses
 import torch
 from torch import Tensor
 
-from data.dataset import Dataset, Split
-from data.seeding import seeded_generator
+from setsweep.data.dataset import Dataset, Split
+from setsweep.data.seeding import seeded_generator
 
 
 def noisy_labels(labels: Tensor, superclasses: Tensor, probability: float, generator: torch.Generator) -> Tensor:

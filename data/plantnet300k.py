@@ -20,10 +20,10 @@ from typing import Any
 
 import torch
 
-from data.class_folders import common_classes, find_images, some
-from data.dataset import DataError, Dataset, DatasetDeclaration, Root
-from data.files import damaged, data_root, read_file
-from data.image_folder import (
+from setsweep.data.class_folders import common_classes, find_images, some
+from setsweep.data.dataset import Dataset, DatasetDeclaration
+from setsweep.data.files import DataError, Root, damaged, data_root, read_file
+from setsweep.data.image_folder import (
     IMAGE_SETTINGS,
     NORMALISATIONS,
     check_image_settings,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from data.seeding import seeded_generator
+from setsweep.data.seeding import seeded_generator
 
 
 def stratified_order(labels: Tensor, generator: torch.Generator) -> Tensor:

@@ -9,20 +9,20 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from losses import (
+from setsweep.losses import (
     avgk,
     cross_entropy,
     focal,
     ldam,
     noised_topk_hinge,
-    positive_only,
     role,
+    single_positive,
     smooth_topk_hinge,
     topk_hinge,
     topk_transition,
 )
-from losses.checks import check_k
-from losses.declaration import LossDeclaration
+from setsweep.losses.checks import check_k
+from setsweep.losses.declaration import LossDeclaration
 
 __all__ = ["LOSSES", "build_loss"]
 
@@ -32,9 +32,9 @@ LOSSES: dict[str, LossDeclaration] = {
         cross_entropy.DECLARATION,
         focal.DECLARATION,
         ldam.DECLARATION,
-        positive_only.POSITIVE_BCE,
-        positive_only.ASSUME_NEGATIVE,
-        positive_only.EPR_DECLARATION,
+        single_positive.POSITIVE_BCE,
+        single_positive.ASSUME_NEGATIVE,
+        single_positive.EPR_DECLARATION,
         role.DECLARATION,
         avgk.DECLARATION,
         topk_hinge.PLAIN,

@@ -18,11 +18,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
-from losses.checks import at_labels, check_batch, check_k
-from losses.cross_entropy import log_softmax
-from losses.declaration import Hyperparameter, LossDeclaration
-from losses.few_classes import NotDifferentiable, are_few, by_class, mark_largest_
-from losses.top_classes import top_positions
+from setsweep.losses.checks import at_labels, check_batch, check_k
+from setsweep.losses.cross_entropy import log_softmax
+from setsweep.losses.declaration import Hyperparameter, LossDeclaration
+from setsweep.losses.kernels.selection import top_positions
+from setsweep.losses.kernels.short_rows import NotDifferentiable, are_few, by_class, mark_largest_
 
 
 def avgk(

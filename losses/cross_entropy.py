@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from losses.checks import at_labels, check_batch
-from losses.declaration import LossDeclaration
-from losses.few_classes import are_few
+from setsweep.losses.checks import at_labels, check_batch
+from setsweep.losses.declaration import LossDeclaration
+from setsweep.losses.kernels.short_rows import are_few
 
 
 def cross_entropy(scores: Tensor, labels: Tensor) -> Tensor:

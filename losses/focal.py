@@ -11,9 +11,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from losses.checks import at_labels, check_batch
-from losses.cross_entropy import log_softmax
-from losses.declaration import Hyperparameter, LossDeclaration
+from setsweep.losses.checks import at_labels, check_batch
+from setsweep.losses.cross_entropy import log_softmax
+from setsweep.losses.declaration import Hyperparameter, LossDeclaration
 
 
 def focal(scores: Tensor, labels: Tensor, *, gamma: float = 2.0) -> Tensor:

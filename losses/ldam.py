@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from losses.checks import at_labels, check_batch
-from losses.cross_entropy import log_softmax
-from losses.declaration import Hyperparameter, LossDeclaration
+from setsweep.losses.checks import at_labels, check_batch
+from setsweep.losses.cross_entropy import log_softmax
+from setsweep.losses.declaration import Hyperparameter, LossDeclaration
 
 
 def ldam(scores: Tensor, labels: Tensor, margins: Tensor, *, scale: float = 30.0) -> Tensor:

@@ -18,10 +18,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from losses.checks import at_labels, check_batch, check_k
-from losses.declaration import Hyperparameter, LossDeclaration
-from losses.ldam import class_margins
-from losses.noised_top import noised_top
+from setsweep.losses.checks import at_labels, check_batch, check_k
+from setsweep.losses.declaration import Hyperparameter, LossDeclaration
+from setsweep.losses.kernels.noised_kth import noised_top
+from setsweep.losses.ldam import class_margins
 
 
 def noised_topk_hinge(

@@ -20,8 +20,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, embedding, logsigmoid
 
-from losses.checks import at_labels, check_batch, check_k, check_range
-from losses.declaration import Hyperparameter, LossDeclaration
+from setsweep.losses.checks import at_labels, check_batch, check_k, check_range
+from setsweep.losses.declaration import Hyperparameter, LossDeclaration
 
 LABEL_START = math.log(0.995 / 0.005)
 OTHERS_START = math.log(0.6 / 0.4)  # estimates of the others start between 0.4 and 0.6

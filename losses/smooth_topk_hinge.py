@@ -9,7 +9,8 @@ hard loss and approximates its backward pass. Table 1 of the noised paper prints
 sets). As tau tends to 0 the loss tends to ``max(0, 1 + (k-th largest score without the label's - score of the label) /
 k)``, not to `topk_hinge`.
 
-How: what is left of the two sums are those over the sets of k and of k - 1 of the other classes, see `losses.set_odds`.
+How: what is left of the two sums are those over the sets of k and of k - 1 of the other classes, see
+`losses.kernels.symmetric_polynomials`.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from losses.checks import at_labels, check_batch, check_k
-from losses.declaration import Hyperparameter, LossDeclaration
-from losses.set_odds import log_set_odds
+from setsweep.losses.checks import at_labels, check_batch, check_k
+from setsweep.losses.declaration import Hyperparameter, LossDeclaration
+from setsweep.losses.kernels.symmetric_polynomials import log_set_odds
 
 
 def smooth_topk_hinge(scores: Tensor, labels: Tensor, *, k: int, tau: float = 1.0) -> Tensor:

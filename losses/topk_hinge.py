@@ -13,9 +13,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from losses.checks import at_labels, check_batch, check_k
-from losses.declaration import LossDeclaration
-from losses.top_classes import kth_class
+from setsweep.losses.checks import at_labels, check_batch, check_k
+from setsweep.losses.declaration import LossDeclaration
+from setsweep.losses.kernels.selection import kth_class
 
 
 def topk_hinge(scores: Tensor, labels: Tensor, *, k: int) -> Tensor:

@@ -15,11 +15,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from losses.checks import at_labels, check_batch, check_k
-from losses.cross_entropy import log_softmax
-from losses.declaration import Hyperparameter, LossDeclaration
-from losses.few_classes import are_few, by_class, top_mask
-from losses.top_classes import top_indices
+from setsweep.losses.checks import at_labels, check_batch, check_k
+from setsweep.losses.cross_entropy import log_softmax
+from setsweep.losses.declaration import Hyperparameter, LossDeclaration
+from setsweep.losses.kernels.selection import top_indices
+from setsweep.losses.kernels.short_rows import are_few, by_class, top_mask
 
 
 def topk_grouping(scores: Tensor, labels: Tensor, *, k: int) -> Tensor:

@@ -2,7 +2,7 @@
 
 import sys
 
-from sweeps.cli import main
+from setsweep.sweeps.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -8,14 +8,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from sweeps.execution.executor import ExecutorError
+from setsweep.sweeps.commands.exit_codes import BAD_INPUT, DONE, FAILED, STOPPED
+from setsweep.sweeps.execution.executor import ExecutorError
 
 os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
 
 DEFAULT_STORAGE = "setsweep-results"
 FORMATS = ("terminal", "markdown", "json", "csv", "latex", "html")
-BAD_INPUT = 2
-STOPPED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,13 +30,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BAD_INPUT
     except ExecutorError as error:
         print(f"setsweep: {error}", file=sys.stderr)
-        return 1
+        return FAILED
     except KeyboardInterrupt:  # before or after the training, which has its own way to stop
         print("setsweep: stopped. The same command goes on from here.", file=sys.stderr)
         return STOPPED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return DONE
     return code
 
 
@@ -109,25 +108,25 @@ def _study(parser: argparse.ArgumentParser, *, overrides: bool = False, optional
 
 
 def _run(options: argparse.Namespace) -> int:
-    from sweeps.run_command import run_study
+    from setsweep.sweeps.commands.run import run_study
 
     return run_study(options)
 
 
 def _plan(options: argparse.Namespace) -> int:
-    from sweeps.forecast import plan_study
+    from setsweep.sweeps.commands.plan import plan_study
 
     return plan_study(options)
 
 
 def _report(options: argparse.Namespace) -> int:
-    from sweeps.report_command import report_study
+    from setsweep.sweeps.commands.report import report_study
 
     return report_study(options)
 
 
 def _status(options: argparse.Namespace) -> int:
-    from sweeps.status import show_status
+    from setsweep.sweeps.commands.status import show_status
 
     return show_status(options)
 
@@ -141,7 +140,7 @@ def _ui(options: argparse.Namespace) -> int:
 
 
 def _listing(options: argparse.Namespace) -> int:
-    from sweeps import listings
+    from setsweep.sweeps.commands import listings
 
     print(listings.LISTINGS[options.listing]())
-    return 0
+    return DONE

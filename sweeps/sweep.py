@@ -8,14 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from sweeps.execution.executor import Executor, Job, Outcome, SeedsAtOnce
-from sweeps.planning.planned_run import PlannedRun
-from sweeps.planning.planner import Planner
-from sweeps.planning.study import Study
-from sweeps.records.journal import Journal
-from sweeps.seed_teams import SeedTeams, Team
-from trainables.checkpoint import remove_checkpoint
-from trainables.run_config import KeepModel, RunResult
+from setsweep.sweeps.execution.executor import Executor, Job, Outcome, SeedsAtOnce
+from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.planning.seed_groups import SeedTeams, Team
+from setsweep.sweeps.records.journal import Journal
+from setsweep.sweeps.records.study_folder import model_folder
+from setsweep.sweeps.study.study import Study
+from setsweep.trainables.checkpoint import remove_checkpoint
+from setsweep.trainables.config.run_config import KeepModel, RunResult
 
 POLL_SECONDS = 1.0
 
@@ -145,11 +146,6 @@ class Sweep:
         if run.stage != "confirm" or run.seed != self.study.confirm_seeds[0]:
             return None
         return KeepModel(folder=model_folder(self.folder, run), criterion=model_criterion(self.study))
-
-
-def model_folder(folder: Path, run: PlannedRun) -> Path:
-    """Where a run's trained model lies in the study's folder."""
-    return folder / "models" / run.key
 
 
 def model_criterion(study: Study) -> str:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import yaml
 
-from trainables.loop import train
-from trainables.memory import keep_freed_memory
-from trainables.run_check import complete_config
+from setsweep.trainables.config.complete import complete_config
+from setsweep.trainables.loop import train
+from setsweep.trainables.memory import keep_freed_memory
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import torch
 
-from data.dataset import Dataset
-from trainables.loop import train_seeds
-from trainables.run_config import KeepModel, RunConfig, RunResult, failed
+from setsweep.data.dataset import Dataset
+from setsweep.trainables.config.run_config import KeepModel, RunConfig, RunResult, failed
+from setsweep.trainables.loop import train_seeds
 
 
 def attempt(

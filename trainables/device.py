@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from trainables.run_config import Training
+from setsweep.trainables.config.run_config import Training
 
 
 def find_device(name: str) -> torch.device:

@@ -25,17 +25,17 @@ from typing import Any
 
 import torch
 
-from data import load_dataset
-from data.dataset import Dataset
-from data.seeding import derived_seed
-from trainables.checkpoint import Saver, load_checkpoint, remove_checkpoint, save_checkpoint
-from trainables.device import find_device, product_precision, random_state, runtime, seeded, set_random_state
-from trainables.evaluation import SplitMeasure, predictor
-from trainables.learner_parts import training_feed
-from trainables.optimizers import learning_rate
-from trainables.record import Record
-from trainables.run_config import KeepModel, RunConfig, RunResult
-from trainables.side_by_side import build_learner
+from setsweep.data import load_dataset
+from setsweep.data.dataset import Dataset
+from setsweep.data.seeding import derived_seed
+from setsweep.trainables.checkpoint import Saver, load_checkpoint, remove_checkpoint, save_checkpoint
+from setsweep.trainables.config.run_config import KeepModel, RunConfig, RunResult
+from setsweep.trainables.device import find_device, product_precision, random_state, runtime, seeded, set_random_state
+from setsweep.trainables.evaluation.history import Record
+from setsweep.trainables.evaluation.split_measure import SplitMeasure, predictor
+from setsweep.trainables.learners.optimizers import learning_rate
+from setsweep.trainables.learners.parts import training_feed
+from setsweep.trainables.probes.seeds_at_once import build_learner
 
 CHECKPOINT_FORMAT = 4  # a checkpoint of another format is of no use
 
@@ -55,7 +55,7 @@ def train(
     """Train one configuration with one seed and measure it.
 
     Args:
-        config: complete and checked (`trainables.run_check.complete_config`).
+        config: complete and checked (`trainables.config.complete.complete_config`).
         dataset: its data, where the caller has it already; else it is loaded.
         root: where the data files lie (see `data.load_dataset`).
         checkpoint: a file to write the state of the run to, and to resume from if it is there; removed at the end.
@@ -69,7 +69,7 @@ def train(
 
     Raises:
         ValueError: the parts of the configuration don't fit (an image model on vectors, a device that isn't there).
-        data.dataset.DataError: data files that are missing or damaged.
+        data.files.DataError: data files that are missing or damaged.
     """
     (result,) = train_seeds(
         [config],
@@ -105,7 +105,7 @@ def train_seeds(
         The result of each. The seconds of training are shared equally among them.
 
     Raises:
-        ValueError, data.dataset.DataError: see `train`.
+        ValueError, data.files.DataError: see `train`.
     """
     started = time.time()
     keep_models = keep_models or [None] * len(configs)

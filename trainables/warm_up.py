@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from trainables.memory import keep_freed_memory
-from trainables.optimizers import build_optimizer
-from trainables.run_config import Optimizer
+from setsweep.trainables.config.run_config import Optimizer
+from setsweep.trainables.learners.optimizers import build_optimizer
+from setsweep.trainables.memory import keep_freed_memory
 
 
 def warm_up() -> None:

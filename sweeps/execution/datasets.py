@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from data import base_settings, load_base, load_dataset
-from data.dataset import Dataset
-from sweeps.execution.executor import Job, Outcome, SeedsAtOnce
-from trainables.attempt import attempt
-from trainables.run_config import RunConfig, RunResult
-from trainables.side_by_side import seeds_at_once
+from setsweep.data import base_settings, load_base, load_dataset
+from setsweep.data.dataset import Dataset
+from setsweep.sweeps.execution.executor import Job, Outcome, SeedsAtOnce
+from setsweep.trainables.attempt import attempt
+from setsweep.trainables.config.run_config import RunConfig, RunResult
+from setsweep.trainables.probes.seeds_at_once import seeds_at_once
 
 BaseLoader = Callable[[Job], Dataset]
 

@@ -6,9 +6,9 @@ from collections import deque
 
 import torch
 
-from sweeps.execution.datasets import DatasetCache
-from sweeps.execution.executor import Job, Outcome
-from trainables.memory import keep_freed_memory
+from setsweep.sweeps.execution.datasets import DatasetCache
+from setsweep.sweeps.execution.executor import Job, Outcome
+from setsweep.trainables.memory import keep_freed_memory
 
 
 class LocalExecutor:

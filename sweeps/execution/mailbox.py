@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sweeps.execution.executor import Job, Outcome, SeedsAtOnce
-from trainables.run_config import failed
+from setsweep.sweeps.execution.executor import Job, Outcome, SeedsAtOnce
+from setsweep.trainables.config.run_config import failed
 
 Parcel = tuple[Job, Any]  # the job and a handle to the shared part of its data
 

@@ -14,8 +14,8 @@ from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
 from typing import Any
 
-from sweeps.execution.executor import Outcome
-from sweeps.execution.mailbox import Mailbox, Parcel, Worker
+from setsweep.sweeps.execution.executor import Outcome
+from setsweep.sweeps.execution.mailbox import Mailbox, Parcel, Worker
 
 ACCEPT_AGAIN_SECONDS = 1.0
 

@@ -21,16 +21,16 @@ import torch
 from ray import cloudpickle, tune
 from ray.tune.schedulers import FIFOScheduler
 
-from data.arrays import from_arrays, to_arrays
-from sweeps import cluster
-from sweeps.execution.datasets import DatasetCache, base_key
-from sweeps.execution.executor import ExecutorError, Job, Outcome
-from sweeps.execution.mailbox import Mailbox, Worker, failures
-from sweeps.execution.mailbox_server import MailboxAddress, serve
-from trainables.attempt import ran_out_of_memory
-from trainables.ray_trainable import Slot
-from trainables.run_config import RunResult
-from trainables.warm_up import warm_up
+from setsweep.data.arrays import from_arrays, to_arrays
+from setsweep.sweeps.execution import cluster
+from setsweep.sweeps.execution.datasets import DatasetCache, base_key
+from setsweep.sweeps.execution.executor import ExecutorError, Job, Outcome
+from setsweep.sweeps.execution.mailbox import Mailbox, Worker, failures
+from setsweep.sweeps.execution.mailbox_server import MailboxAddress, serve
+from setsweep.trainables.attempt import ran_out_of_memory
+from setsweep.trainables.config.run_config import RunResult
+from setsweep.trainables.ray_trainable import Slot
+from setsweep.trainables.warm_up import warm_up
 
 POLL_SECONDS = 10.0
 SHOWN = 4000  # characters of the last traceback of a slot
@@ -38,7 +38,7 @@ MOST_LOST = 4  # deaths of a slot without a result of any slot in between; more 
 
 
 class RayExecutor:
-    """Trains jobs on the slots of the connected cluster (`sweeps.cluster.connect`).
+    """Trains jobs on the slots of the connected cluster (`sweeps.execution.cluster.connect`).
 
     Args:
         cpus, gpus: what one run occupies.

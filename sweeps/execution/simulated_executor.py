@@ -12,8 +12,8 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from sweeps.execution.executor import Job, Outcome, SeedsAtOnce
-from trainables.run_config import RunConfig, RunResult
+from setsweep.sweeps.execution.executor import Job, Outcome, SeedsAtOnce
+from setsweep.trainables.config.run_config import RunConfig, RunResult
 
 Result = Callable[[RunConfig], RunResult]
 

@@ -1,1 +1,1 @@
-"""What to run: study files, search spaces, and the planner that decides the next run."""
+"""What to run next: the planner, the search, and groups of seeds that train together."""

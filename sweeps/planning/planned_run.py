@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sweeps.planning.study import Point, Stage
-from trainables.run_config import RunConfig
+from setsweep.sweeps.study.study import Point, Stage
+from setsweep.trainables.config.run_config import RunConfig
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,12 +12,12 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sweeps.planning.configuration import plain_config
-from sweeps.planning.planned_run import PlannedRun
-from sweeps.planning.search import ArmSearch
-from sweeps.planning.study import Arm, Point, Stage, Study
-from trainables.run_check import complete_config
-from trainables.run_config import RunResult
+from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.planning.search import ArmSearch
+from setsweep.sweeps.study.configuration import plain_config
+from setsweep.sweeps.study.study import Arm, Point, Stage, Study
+from setsweep.trainables.config.complete import complete_config
+from setsweep.trainables.config.run_config import RunResult
 
 
 class Signal(enum.Enum):

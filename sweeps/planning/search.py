@@ -18,8 +18,8 @@ import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.samplers import BaseSampler, GPSampler, QMCSampler, RandomSampler, TPESampler
 
-from sweeps.planning.space import Space
-from sweeps.planning.study import Search
+from setsweep.sweeps.study.space import Space
+from setsweep.sweeps.study.study import Search
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 

@@ -1,1 +1,1 @@
-"""What is kept: the journal of results, its aggregates over seeds, and their projection into MLflow."""
+"""What is kept: the journal of results in the study's folder, and its projection into MLflow."""

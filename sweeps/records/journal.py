@@ -14,8 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sweeps.planning.planned_run import PlannedRun
-from trainables.run_config import RunResult
+from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.trainables.config.run_config import RunResult
 
 
 class JournalError(ValueError):

@@ -24,10 +24,10 @@ from mlflow.entities import LoggedModelOutput
 from mlflow.models import Model, ModelSignature
 from mlflow.types import ParamSchema, ParamSpec, Schema, TensorSpec
 
-from data.batches import normalise
-from losses import LOSSES
-from trainables.models import build_model
-from trainables.run_config import RunConfig
+from setsweep.data.batches import normalise
+from setsweep.losses import LOSSES
+from setsweep.trainables.config.run_config import RunConfig
+from setsweep.trainables.models.table import build_model
 
 BATCH = 1024
 

@@ -18,12 +18,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from sweeps.planning.planned_run import PlannedRun
-from sweeps.planning.study import Study
-from trainables.run_config import RunResult
+from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.study.study import Study
+from setsweep.trainables.config.run_config import RunResult
 
 if TYPE_CHECKING:
-    from sweeps.records.mlflow_store import MlflowStore
+    from setsweep.sweeps.records.mlflow_store import MlflowStore
 
 FIRST_DELAY = 0.5  # seconds until the second attempt; doubled after each
 LAST_DELAY = 30.0
@@ -178,7 +178,7 @@ class MlflowRecorder:
 def _open(study: Study, tracking_uri: str | None) -> MlflowStore:
     for message in WARNINGS:
         warnings.filterwarnings("ignore", message=message)
-    from sweeps.records.mlflow_store import MlflowStore  # MLflow takes seconds to import: here, on the thread
+    from setsweep.sweeps.records.mlflow_store import MlflowStore  # MLflow takes seconds to import: here, on the thread
 
     if "MLFLOW_LOGGING_LEVEL" not in os.environ:
         for chatty in ("mlflow", "alembic", "urllib3"):
@@ -187,7 +187,7 @@ def _open(study: Study, tracking_uri: str | None) -> MlflowStore:
 
 
 def _is_refusal(error: Exception) -> bool:
-    from sweeps.records.mlflow_store import is_refusal
+    from setsweep.sweeps.records.mlflow_store import is_refusal
 
     return is_refusal(error)
 

@@ -12,9 +12,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sweeps.planning.planned_run import PlannedRun
-from sweeps.records.aggregates import aggregate, epoch_aggregates
-from trainables.run_config import RunResult
+from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.statistics.aggregates import aggregate, epoch_aggregates
+from setsweep.trainables.config.run_config import RunResult
 
 Pairs = Sequence[tuple[PlannedRun, RunResult]]
 

@@ -17,11 +17,11 @@ from mlflow.entities import Metric, Param, Run, RunTag
 from mlflow.exceptions import MlflowException
 from sqlalchemy.exc import SQLAlchemyError
 
-from sweeps.planning.planned_run import PlannedRun
-from sweeps.planning.study import Study
-from sweeps.records import mlflow_rows as rows
-from sweeps.records.mlflow_view import experiment_note, experiment_tags, reported_metrics
-from trainables.run_config import RunResult
+from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.records import mlflow_rows as rows
+from setsweep.sweeps.records.mlflow_view import experiment_note, experiment_tags, reported_metrics
+from setsweep.sweeps.study.study import Study
+from setsweep.trainables.config.run_config import RunResult
 
 BATCH = 800  # metrics in one call; with params and tags MLflow takes 1000
 PAGE = 500  # runs in memory at once while an experiment is read
@@ -131,7 +131,7 @@ class MlflowStore:
 
     def write_model(self, planned: PlannedRun, folder: Path) -> None:
         """Log the model saved in `folder` as that of an aggregate and of the run that trained it, if it isn't yet."""
-        from sweeps.records.mlflow_model import log_model  # needs torch, which records don't
+        from setsweep.sweeps.records.mlflow_model import log_model  # needs torch, which records don't
 
         owners = [self._rows[place] for place in (("aggregate", rows.group_key(planned)), ("run", planned.key))]
         log_model(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from sweeps.planning.study import Stage, Study
+from setsweep.sweeps.study.study import Stage, Study
 
 MEANS, TREE = "means", "tree"  # names of the shared views
 STATISTICS = ("mean", "ci_low", "ci_high", "n")

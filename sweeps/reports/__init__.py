@@ -1,1 +1,1 @@
-"""What is shown: statistics, tables, figures and the report that joins them."""
+"""What is shown: tables, figures and the report that joins them."""

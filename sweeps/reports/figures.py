@@ -12,9 +12,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from sweeps.planning.study import Point
-from sweeps.records.aggregates import Aggregate
-from sweeps.reports.panels import (
+from setsweep.sweeps.reports.panels import (
     LEGEND_WIDTH,
     add_legend,
     add_title,
@@ -27,10 +25,12 @@ from sweeps.reports.panels import (
     save,
     scale_x,
 )
-from sweeps.reports.report import Report
-from sweeps.reports.sensitivity_figure import draw_sensitivity
-from sweeps.reports.tables import in_order, is_significant, main_metrics
-from sweeps.reports.wording import is_accuracy, long_metric_label, scaled, settings
+from setsweep.sweeps.reports.report import Report
+from setsweep.sweeps.reports.sensitivity_figure import draw_sensitivity
+from setsweep.sweeps.reports.tables import in_order, is_significant, main_metrics
+from setsweep.sweeps.reports.wording import is_accuracy, long_metric_label, scaled, settings
+from setsweep.sweeps.statistics.aggregates import Aggregate
+from setsweep.sweeps.study.study import Point
 
 
 def write_figures(report: Report, folder: Path) -> list[Path]:

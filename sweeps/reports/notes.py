@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sweeps.planning.study import Study
-from sweeps.reports.report import Failure, Report
-from sweeps.reports.tables import SIGNIFICANT
-from sweeps.reports.wording import count, seeds, settings
+from setsweep.sweeps.reports.report import Failure, Report
+from setsweep.sweeps.reports.tables import SIGNIFICANT
+from setsweep.sweeps.reports.wording import count, seeds, settings
+from setsweep.sweeps.study.study import Study
 
 _SHOWN_FAILURES = 10
 _REASON_LENGTH = 120

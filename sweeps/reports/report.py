@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sweeps.planning.planned_run import PlannedRun
-from sweeps.planning.study import Point, Stage, Study
-from sweeps.records.aggregates import Aggregate, aggregate
-from sweeps.reports.comparisons import Comparison, compare
-from trainables.run_config import RunResult
+from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.statistics.aggregates import Aggregate, aggregate
+from setsweep.sweeps.statistics.comparisons import Comparison, compare
+from setsweep.sweeps.study.study import Point, Stage, Study
+from setsweep.trainables.config.run_config import RunResult
 
 
 @dataclass(frozen=True, kw_only=True)

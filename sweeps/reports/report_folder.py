@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sweeps.reports.html_format import html
-from sweeps.reports.renderings import render
-from sweeps.reports.report import Report
+from setsweep.sweeps.reports.formats.html import html
+from setsweep.sweeps.reports.formats.renderings import render
+from setsweep.sweeps.reports.report import Report
 
 _FILES = {"report.md": "markdown", "report.json": "json", "report.csv": "csv", "report.tex": "latex"}
 
@@ -16,7 +16,7 @@ def write_report(report: Report, folder: Path) -> list[Path]:
 
     Equal results give equal bytes. The figures lie beside the files, and in the HTML as well.
     """
-    from sweeps.reports.figures import write_figures  # imported late: matplotlib takes a second
+    from setsweep.sweeps.reports.figures import write_figures  # imported late: matplotlib takes a second
 
     folder.mkdir(parents=True, exist_ok=True)
     texts = {folder / name: render(report, form) for name, form in _FILES.items()}

@@ -9,12 +9,12 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from sweeps.planning.space import Space
-from sweeps.planning.study import Point
-from sweeps.records.aggregates import Aggregate
-from sweeps.reports.panels import add_title, look, panels, save, scale_x
-from sweeps.reports.report import Report
-from sweeps.reports.wording import long_metric_label, scaled, settings
+from setsweep.sweeps.reports.panels import add_title, look, panels, save, scale_x
+from setsweep.sweeps.reports.report import Report
+from setsweep.sweeps.reports.wording import long_metric_label, scaled, settings
+from setsweep.sweeps.statistics.aggregates import Aggregate
+from setsweep.sweeps.study.space import Space
+from setsweep.sweeps.study.study import Point
 
 _MARGIN = 0.15  # of the range of the means, at least, above and below them
 

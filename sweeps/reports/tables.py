@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sweeps.planning.study import Point, Study
-from sweeps.records.aggregates import Aggregate
-from sweeps.reports.comparisons import Comparison
-from sweeps.reports.report import Report
-from sweeps.reports.wording import MISSING, count, is_accuracy, metric_label, p_value, settings, with_half_width
+from setsweep.sweeps.reports.report import Report
+from setsweep.sweeps.reports.wording import (
+    MISSING,
+    count,
+    is_accuracy,
+    metric_label,
+    p_value,
+    settings,
+    with_half_width,
+)
+from setsweep.sweeps.statistics.aggregates import Aggregate
+from setsweep.sweeps.statistics.comparisons import Comparison
+from setsweep.sweeps.study.study import Point, Study
 
 SIGNIFICANT = "*"
 

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from data import DATASETS, load_base, load_dataset
-from data.dataset import DataError, Dataset
-from data.plantnet300k import FOLDERS, LISTS
+from setsweep.data import DATASETS, load_base, load_dataset
+from setsweep.data.dataset import Dataset
+from setsweep.data.files import DataError
+from setsweep.data.plantnet300k import FOLDERS, LISTS
 
 SPECIES = {str(1_355_868 + 7 * number): f"Genus{number // 4:03d} species{number} L." for number in range(1081)}
 

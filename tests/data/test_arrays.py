@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from data import load_base, load_dataset
-from data.arrays import as_tensor, from_arrays, to_arrays
+from setsweep.data import load_base, load_dataset
+from setsweep.data.arrays import as_tensor, from_arrays, to_arrays
 
 
 def test_a_tensor_on_read_only_memory_comes_without_copy_or_warning(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import torch
 
-from data.batches import epoch_order, normalise
-from data.seeding import seeded_generator
+from setsweep.data.batches import epoch_order, normalise
+from setsweep.data.seeding import seeded_generator
 
 
 def test_every_pixel_value_becomes_what_the_formula_says() -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from data import load_base
-from data.cifar100 import FOLDER, MD5
-from data.dataset import DataError, Dataset
-from data.files import data_root
+from setsweep.data import load_base
+from setsweep.data.cifar100 import FOLDER, MD5
+from setsweep.data.dataset import Dataset
+from setsweep.data.files import DataError, data_root
 
 
 def test_the_split_is_balanced(cifar100: Dataset) -> None:

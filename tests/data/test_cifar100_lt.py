@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from data import load_base
-from data.cifar100_lt import imbalanced_part
-from data.dataset import Dataset
-from data.seeding import seeded_generator
+from setsweep.data import load_base
+from setsweep.data.cifar100_lt import imbalanced_part
+from setsweep.data.dataset import Dataset
+from setsweep.data.seeding import seeded_generator
 
 LABELS = torch.arange(10).repeat(500)  # of the size of CIFAR-10's classes, divided by ten
 

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from data import load_dataset
-from data.circle import best_topk_accuracy
-from data.dataset import Dataset, Split
+from setsweep.data import load_dataset
+from setsweep.data.circle import best_topk_accuracy
+from setsweep.data.dataset import Dataset, Split
 
 
 def circle(seed: int = 0, **settings: float) -> Dataset:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import torch
 
-from data.dataset import Dataset, Split
-from data.dataset_check import check_dataset
-from data.image_files import ImageFiles, as_names
+from setsweep.data.dataset import Dataset, Split
+from setsweep.data.dataset_check import check_dataset
+from setsweep.data.image_files import ImageFiles, as_names
 
 IMAGES = Split(torch.zeros(6, 1, 4, 5, dtype=torch.uint8), torch.arange(6) % 2)
 GOOD = Dataset(IMAGES, IMAGES, IMAGES, num_classes=2, mean=(0.5,), std=(0.5,))
@@ -33,7 +33,7 @@ def split(inputs: Any, labels: Any = IMAGES.labels) -> dict[str, Any]:
     [
         ({"num_classes": 1}, "it: num_classes must be a whole number >= 2, got 1."),
         ({"num_classes": 2.0}, "it: num_classes must be a whole number >= 2, got 2.0."),
-        ({"val": None}, "it: val must be a data.dataset.Split, got NoneType."),
+        ({"val": None}, "it: val must be a setsweep.data.dataset.Split, got NoneType."),
         (split([1, 2]), "it: val.inputs must be a CPU tensor: images (n, channels, height, width) uint8, "),
         (split(torch.zeros(6, 3, dtype=torch.float64)), "(n, features) float32, got (6, 3) float64."),
         (split(torch.zeros(6, 4, 5, dtype=torch.uint8)), "(n, features) float32, got (6, 4, 5) uint8."),
@@ -86,5 +86,5 @@ def test_crops_and_constants_belong_to_images(changes: dict[str, Any], message: 
 
 
 def test_what_is_no_data_set_is_said() -> None:
-    with pytest.raises(ValueError, match=r"^it must give a data\.dataset\.Dataset, got tuple\.$"):
+    with pytest.raises(ValueError, match=r"^it must give a setsweep\.data\.dataset\.Dataset, got tuple\.$"):
         check_dataset((1, 2), source="it")

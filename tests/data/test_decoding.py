@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import torch
 
-from data import decoding
-from data.dataset import DataError
-from data.decoding import Wanted, decode_all, decode_batches
-from data.image_files import ImageFiles, as_names
+from setsweep.data import decoding
+from setsweep.data.decoding import Wanted, decode_all, decode_batches
+from setsweep.data.files import DataError
+from setsweep.data.image_files import ImageFiles, as_names
 
 
 @pytest.fixture

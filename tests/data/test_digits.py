@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import torch
 
-from data import load_base
-from data.dataset import Dataset
+from setsweep.data import load_base
+from setsweep.data.dataset import Dataset
 
 
 def test_the_split_is_60_20_20_percent_and_keeps_the_classes_shares(digits: Dataset) -> None:

@@ -8,12 +8,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from data import DATASETS, complete_data
-from data.arrays import from_arrays, to_arrays
-from data.batches import normalise
-from data.dataset import Dataset, Split
-from data.dataset_check import check_dataset
-from data.label_noise import with_label_noise
+from setsweep.data import DATASETS, complete_data
+from setsweep.data.arrays import from_arrays, to_arrays
+from setsweep.data.batches import normalise
+from setsweep.data.dataset import Dataset, Split
+from setsweep.data.dataset_check import check_dataset
+from setsweep.data.label_noise import with_label_noise
 
 
 def splits(dataset: Dataset) -> tuple[Split, Split, Split]:

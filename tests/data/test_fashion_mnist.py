@@ -11,11 +11,11 @@ from threading import Thread
 import pytest
 import torch
 
-from data import fashion_mnist as module
-from data import load_base
-from data.dataset import DataError, Dataset
-from data.fashion_mnist import DEBIAN_FOLDER, FOLDER, MD5
-from data.files import data_root
+from setsweep.data import fashion_mnist as module
+from setsweep.data import load_base
+from setsweep.data.dataset import Dataset
+from setsweep.data.fashion_mnist import DEBIAN_FOLDER, FOLDER, MD5
+from setsweep.data.files import DataError, data_root
 
 
 @pytest.fixture

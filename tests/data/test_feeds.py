@@ -10,13 +10,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from data import load_base
-from data.augment import Augmentation, centre_crop, crop_and_flip, draw_augmentation
-from data.batches import normalise
-from data.dataset import Dataset
-from data.feeds import Batch, TrainingFeed, evaluation_batches
-from data.image_files import ImageFiles
-from data.seeding import seeded_generator
+from setsweep.data import load_base
+from setsweep.data.augment import Augmentation, centre_crop, crop_and_flip, draw_augmentation
+from setsweep.data.batches import normalise
+from setsweep.data.dataset import Dataset
+from setsweep.data.feeds import Batch, TrainingFeed, evaluation_batches
+from setsweep.data.image_files import ImageFiles
+from setsweep.data.seeding import seeded_generator
 
 CPU = torch.device("cpu")
 STRONG = Augmentation(pad_crop=2, flip=True, cutout=3, mixup=0.3)

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from data.dataset import DataError
-from data.files import check_md5, data_root, read_file, read_or_download
+from setsweep.data.files import DataError, check_md5, data_root, read_file, read_or_download
 
 
 def test_the_argument_comes_before_the_environment_and_that_before_the_cache(

@@ -11,8 +11,8 @@ import pytest
 import torch
 from PIL import Image
 
-from data.dataset import DataError
-from data.image_files import ImageFiles, as_names, unreadable_images
+from setsweep.data.files import DataError
+from setsweep.data.image_files import ImageFiles, as_names, unreadable_images
 
 Photo = Callable[..., Image.Image]
 

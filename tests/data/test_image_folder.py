@@ -8,9 +8,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from data import load_base
-from data.dataset import DataError, Dataset, Split
-from data.image_files import ImageFiles
+from setsweep.data import load_base
+from setsweep.data.dataset import Dataset, Split
+from setsweep.data.files import DataError
+from setsweep.data.image_files import ImageFiles
 
 Write = Callable[..., None]
 

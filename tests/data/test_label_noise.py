@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from data import load_base, load_dataset
-from data.label_noise import noisy_labels
-from data.seeding import seeded_generator
+from setsweep.data import load_base, load_dataset
+from setsweep.data.label_noise import noisy_labels
+from setsweep.data.seeding import seeded_generator
 
 GROUPS = torch.tensor([2, 0, 1, 0, 2, 1, 0, 2, 2])  # groups of 3, 2 and 4 classes, in no order
 LABELS = torch.arange(9).repeat(4000)

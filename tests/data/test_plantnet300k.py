@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from data import load_base
-from data.dataset import DataError, Dataset
-from data.files import data_root
-from data.image_files import ImageFiles
-from data.plantnet300k import FOLDERS, LISTS, genera, read_species
+from setsweep.data import load_base
+from setsweep.data.dataset import Dataset
+from setsweep.data.files import DataError, data_root
+from setsweep.data.image_files import ImageFiles
+from setsweep.data.plantnet300k import FOLDERS, LISTS, genera, read_species
 
 
 def test_classes_are_the_species_in_the_order_of_their_ids(plantnet300k: Dataset) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from data.resident import on_device
+from setsweep.data.resident import on_device
 
 META = torch.device("meta")  # a device that every machine has
 

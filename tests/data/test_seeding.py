@@ -4,7 +4,7 @@ import hashlib
 
 import torch
 
-from data.seeding import derived_seed, seeded_generator
+from setsweep.data.seeding import derived_seed, seeded_generator
 
 
 def test_the_hash_is_the_documented_one() -> None:

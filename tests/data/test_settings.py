@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from data import base_settings, complete_data, load_base, load_dataset
+from setsweep.data import base_settings, complete_data, load_base, load_dataset
 
 KNOWN = "Known: cifar100, cifar100_lt, circle, digits, fashion_mnist, image_folder, plantnet300k."
 

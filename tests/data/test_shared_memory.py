@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from data.arrays import from_arrays, to_arrays
-from data.augment import Augmentation
-from data.dataset import Dataset, Split
-from data.feeds import TrainingFeed, evaluation_batches
+from setsweep.data.arrays import from_arrays, to_arrays
+from setsweep.data.augment import Augmentation
+from setsweep.data.dataset import Dataset, Split
+from setsweep.data.feeds import TrainingFeed, evaluation_batches
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="needs Linux")
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from data.seeding import seeded_generator
-from data.splits import stratified_order, stratified_split, train_and_val
+from setsweep.data.seeding import seeded_generator
+from setsweep.data.splits import stratified_order, stratified_split, train_and_val
 
 BALANCED = torch.arange(20).repeat(50)
 SKEWED = torch.arange(5).repeat_interleave(torch.tensor([500, 200, 100, 20, 5]))

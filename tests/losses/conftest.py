@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from losses import LOSSES, build_loss
+from setsweep.losses import LOSSES, build_loss
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 CLASSES, K = 7, 3

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from losses import build_loss
-from losses.avgk import candidate_classes
+from setsweep.losses import build_loss
+from setsweep.losses.avgk import candidate_classes
 
 
 @pytest.mark.parametrize(("batch", "classes", "k"), [(1, 5, 3), (8, 5, 4), (64, 100, 2), (37, 50, 3), (4, 6, 1)])

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from losses import LOSSES, build_loss
-from losses.declaration import Hyperparameter
+from setsweep.losses import LOSSES, build_loss
+from setsweep.losses.declaration import Hyperparameter
 
 
 def test_the_table_has_the_sixteen_losses():

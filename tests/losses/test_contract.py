@@ -8,7 +8,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.func import functional_call
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from losses import LOSSES, build_loss
+from setsweep.losses import LOSSES, build_loss
 
 NAMES = sorted(LOSSES)
 EXACT = {"rtol": 1e-9, "atol": 1e-12}

@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from losses import build_loss
-from losses.role import role
+from setsweep.losses import build_loss
+from setsweep.losses.role import role
 
 SETTINGS = {"max_m": "max_margin", "s": "scale", "B": "num_samples"}
 PLAIN = [

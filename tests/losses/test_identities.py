@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from losses import build_loss
-from losses.cross_entropy import log_softmax
-from losses.ldam import class_margins
+from setsweep.losses import build_loss
+from setsweep.losses.cross_entropy import log_softmax
+from setsweep.losses.ldam import class_margins
 
 CLASSES = 12
 

@@ -8,8 +8,10 @@ import pytest
 import torch
 from scipy.stats import chi2_contingency, ks_2samp
 
-from losses import build_loss, few_draws, noised_top
-from losses.noised_top import noised_top as smoothed
+from setsweep.losses import build_loss
+from setsweep.losses.kernels import noised_kth as noised_top
+from setsweep.losses.kernels import sparse_noise as few_draws
+from setsweep.losses.kernels.noised_kth import noised_top as smoothed
 
 
 def draws(seed=0):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from losses import build_loss
+from setsweep.losses import build_loss
 
 
 @pytest.fixture

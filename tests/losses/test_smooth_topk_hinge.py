@@ -5,7 +5,7 @@ from itertools import combinations
 import pytest
 import torch
 
-from losses import build_loss
+from setsweep.losses import build_loss
 
 
 def all_sets(scores, label, k, tau):

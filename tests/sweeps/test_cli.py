@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from sweeps.execution.executor import ExecutorError, Outcome
-from sweeps.execution.local_executor import LocalExecutor
+from setsweep.sweeps.execution.executor import ExecutorError, Outcome
+from setsweep.sweeps.execution.local_executor import LocalExecutor
 
 Command = Callable[..., Any]
 
@@ -53,7 +53,7 @@ def test_a_finished_study_needs_neither_ray_nor_mlflow(setsweep: Command, small:
     setsweep("run", small, "--in-process")
     code = f"""
 import sys
-from sweeps.cli import main
+from setsweep.sweeps.cli import main
 assert main(["run", {str(small)!r}]) == 0
 print([name for name in ("ray", "mlflow") if name in sys.modules])
 """
@@ -272,7 +272,7 @@ def test_data_that_are_not_there_are_told_by_plan(setsweep: Command, small: Path
 
 
 def test_a_second_sweep_of_the_same_study_is_refused(setsweep: Command, small: Path) -> None:
-    from sweeps.records.journal import Journal
+    from setsweep.sweeps.records.journal import Journal
 
     with Journal(small.parent / "setsweep-results/small"):
         said = setsweep("run", small, "--in-process")
@@ -292,7 +292,7 @@ def test_a_closed_pipe_is_no_error(listing: str, monkeypatch: pytest.MonkeyPatch
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-m", "sweeps", listing]
+    command = [sys.executable, "-m", "setsweep.sweeps", listing]
     ended = subprocess.run(command, check=False, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
     os.close(writer)
     assert (ended.returncode, ended.stderr) == (0, "")

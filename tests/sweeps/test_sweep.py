@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from sweeps.execution.executor import Job
-from sweeps.execution.simulated_executor import SimulatedExecutor, Weather
-from sweeps.planning.planned_run import PlannedRun
-from sweeps.planning.planner import Planner
-from sweeps.planning.space import Space
-from sweeps.planning.study import Arm, Search, Study
-from sweeps.records.journal import Journal
-from sweeps.sweep import Sweep
-from trainables.run_config import RunConfig, RunResult
+from setsweep.sweeps.execution.executor import Job
+from setsweep.sweeps.execution.simulated_executor import SimulatedExecutor, Weather
+from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.records.journal import Journal
+from setsweep.sweeps.study.space import Space
+from setsweep.sweeps.study.study import Arm, Search, Study
+from setsweep.sweeps.sweep import Sweep
+from setsweep.trainables.config.run_config import RunConfig, RunResult
 
 
 class Watched:

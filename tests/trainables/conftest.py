@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import torch
 
-from data import load_dataset
-from data.dataset import Dataset, Split
-from trainables.run_check import complete_config
-from trainables.run_config import RunConfig, RunResult
+from setsweep.data import load_dataset
+from setsweep.data.dataset import Dataset, Split
+from setsweep.trainables.config.complete import complete_config
+from setsweep.trainables.config.run_config import RunConfig, RunResult
 
 MakeConfig = Callable[..., RunConfig]
 

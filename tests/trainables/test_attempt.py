@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 import torch
 
-from data import load_dataset
-from data.dataset import DataError, Dataset
-from trainables.attempt import attempt, ran_out_of_memory
-from trainables.checkpoint import save_checkpoint
-from trainables.loop import train
-from trainables.run_config import RunConfig, RunResult
+from setsweep.data import load_dataset
+from setsweep.data.dataset import Dataset
+from setsweep.data.files import DataError
+from setsweep.trainables.attempt import attempt, ran_out_of_memory
+from setsweep.trainables.checkpoint import save_checkpoint
+from setsweep.trainables.config.run_config import RunConfig, RunResult
+from setsweep.trainables.loop import train
 
 
 def _attempt(config: RunConfig, **options: Any) -> RunResult:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from trainables.checkpoint import Saver, load_checkpoint, remove_checkpoint, save_checkpoint
+from setsweep.trainables.checkpoint import Saver, load_checkpoint, remove_checkpoint, save_checkpoint
 
 
 def test_what_is_saved_is_loaded(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ import pytest
 import torch
 from torch import nn
 
-from trainables.device import (
+from setsweep.trainables.config.run_config import Training
+from setsweep.trainables.device import (
     find_device,
     lower_precision,
     product_precision,
@@ -19,7 +20,6 @@ from trainables.device import (
     seeded,
     set_random_state,
 )
-from trainables.run_config import Training
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="for machines without CUDA")
@@ -71,8 +71,8 @@ def test_the_record_of_a_run_says_what_it_was_computed_on_in_plain_data() -> Non
 def test_a_run_that_is_not_compiled_does_not_import_the_compiler() -> None:
     code = """
 import sys
-from trainables.loop import train
-from trainables.run_check import complete_config
+from setsweep.trainables.loop import train
+from setsweep.trainables.config.complete import complete_config
 training = {"epochs": 2, "clip_norm": 1, "ema": 0.9, "precision": "bfloat16"}
 parts = {"data": {"name": "circle"}, "model": {"name": "linear"}, "loss": {"name": "avgk"}, "k": 2}
 assert train(complete_config({**parts, "training": training})).status == "done"

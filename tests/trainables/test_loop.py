@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 import torch
 
-from data import load_dataset
-from data.arrays import from_arrays, to_arrays
-from data.batches import normalise
-from data.dataset import Dataset, Split
-from losses import LOSSES
-from trainables.loop import train
-from trainables.metrics import evaluate
-from trainables.models import build_model
-from trainables.run_config import KeepModel, RunConfig, RunResult
+from setsweep.data import load_dataset
+from setsweep.data.arrays import from_arrays, to_arrays
+from setsweep.data.batches import normalise
+from setsweep.data.dataset import Dataset, Split
+from setsweep.losses import LOSSES
+from setsweep.trainables.config.run_config import KeepModel, RunConfig, RunResult
+from setsweep.trainables.evaluation.metrics import evaluate
+from setsweep.trainables.loop import train
+from setsweep.trainables.models.table import build_model
 
 COSINE = [name for name, declaration in LOSSES.items() if declaration.head == "cosine"]
 

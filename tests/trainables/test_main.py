@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from trainables.__main__ import main
-from trainables.loop import train
-from trainables.run_check import complete_config
-from trainables.run_config import RunResult
+from setsweep.trainables.__main__ import main
+from setsweep.trainables.config.complete import complete_config
+from setsweep.trainables.config.run_config import RunResult
+from setsweep.trainables.loop import train
 
 CONFIG = """
 data: {name: digits}
@@ -28,11 +28,11 @@ import runpy, sys
 
 class Refuse:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("ray", "optuna", "mlflow", "sweeps"):
+        if name.partition(".")[0] in ("ray", "optuna", "mlflow") or name == "setsweep.sweeps":
             raise ImportError(f"{name} is not installed")
 
 sys.meta_path.insert(0, Refuse())
-runpy.run_module("trainables", run_name="__main__", alter_sys=True)
+runpy.run_module("setsweep.trainables", run_name="__main__", alter_sys=True)
 """
 
 

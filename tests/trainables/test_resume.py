@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 import torch
 
-import trainables.checkpoint
-from data.dataset import Dataset
-from trainables.checkpoint import save_checkpoint
-from trainables.loop import train
-from trainables.run_config import KeepModel, RunConfig, RunResult
+import setsweep.trainables.checkpoint
+from setsweep.data.dataset import Dataset
+from setsweep.trainables.checkpoint import save_checkpoint
+from setsweep.trainables.config.run_config import KeepModel, RunConfig, RunResult
+from setsweep.trainables.loop import train
 
 IMAGES = {"data": {"name": "digits"}, "model": {"name": "small_cnn", "width": 4}}
 WITH_IT_ALL = {
@@ -78,7 +78,7 @@ def stop_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
         if left[0] == 0:
             raise StoppedError
 
-    monkeypatch.setattr(trainables.checkpoint, "save_checkpoint", save)
+    monkeypatch.setattr(setsweep.trainables.checkpoint, "save_checkpoint", save)
     return lambda n: left.__setitem__(0, n)
 
 
@@ -182,8 +182,8 @@ KILLED_WHILE_WRITING = """
 import io, os, signal, sys
 from pathlib import Path
 import torch
-from trainables.loop import train
-from trainables.run_config import RunConfig
+from setsweep.trainables.loop import train
+from setsweep.trainables.config.run_config import RunConfig
 import json
 
 save, writes = torch.save, [0]
@@ -238,6 +238,6 @@ def test_checkpoints_are_written_no_more_often_than_asked(
     make_config: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     writes = itertools.count()
-    monkeypatch.setattr(trainables.checkpoint, "save_checkpoint", lambda state, path: next(writes))
+    monkeypatch.setattr(setsweep.trainables.checkpoint, "save_checkpoint", lambda state, path: next(writes))
     train(make_config(), checkpoint=tmp_path / "checkpoint", checkpoint_seconds=3600)
     assert next(writes) == 0

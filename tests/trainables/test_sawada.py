@@ -6,9 +6,9 @@ import statistics
 
 import pytest
 
-from data.circle import best_topk_accuracy
-from trainables.loop import train
-from trainables.run_check import complete_config
+from setsweep.data.circle import best_topk_accuracy
+from setsweep.trainables.config.complete import complete_config
+from setsweep.trainables.loop import train
 
 
 def _top2(loss: str, seed: int) -> float:

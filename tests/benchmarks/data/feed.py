@@ -28,10 +28,10 @@ from torch.utils.data import DataLoader
 from torchvision import transforms
 from torchvision.datasets import CIFAR100, ImageFolder
 
-from data import load_base
-from data.augment import Augmentation
-from data.dataset import Dataset, Split
-from data.feeds import TrainingFeed
+from setsweep.data import load_base
+from setsweep.data.augment import Augmentation
+from setsweep.data.dataset import Dataset, Split
+from setsweep.data.feeds import TrainingFeed
 
 MEAN, STD = (0.5071, 0.4865, 0.4409), (0.2673, 0.2564, 0.2762)
 WORKERS = 2

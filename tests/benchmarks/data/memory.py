@@ -17,10 +17,10 @@ from typing import Any
 import ray
 import torch
 
-from data.arrays import from_arrays, to_arrays
-from data.augment import Augmentation
-from data.dataset import Dataset, Split
-from data.feeds import TrainingFeed
+from setsweep.data.arrays import from_arrays, to_arrays
+from setsweep.data.augment import Augmentation
+from setsweep.data.dataset import Dataset, Split
+from setsweep.data.feeds import TrainingFeed
 
 MEAN, STD = (0.5071, 0.4865, 0.4409), (0.2673, 0.2564, 0.2762)
 

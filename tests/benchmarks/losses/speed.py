@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from losses import LOSSES, build_loss
+from setsweep.losses import LOSSES, build_loss
 
 NOISED = {"noised_topk_hinge": "pytopk balanced", "noised_imbalanced_topk_hinge": "pytopk imbalanced"}
 SIZES = [(64, 100, 5), (64, 100, 10), (128, 1081, 5), (128, 1081, 10), (256, 10000, 5), (256, 10000, 10)]

@@ -11,7 +11,7 @@ import time
 
 import torch
 
-from trainables.metrics import evaluate
+from setsweep.trainables.evaluation.metrics import evaluate
 
 KS = (2, 3, 5, 10)
 

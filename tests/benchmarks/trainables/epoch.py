@@ -23,17 +23,17 @@ import torch
 from peer import tutorial_run
 from torch import Tensor
 
-import trainables.loop
-from data import load_base
-from data.dataset import Dataset, Split
-from data.files import data_root
-from losses import LOSSES
-from sweeps.reports.statistics import mean_interval
-from trainables.learner_parts import training_feed
-from trainables.loop import train
-from trainables.run_check import complete_config
-from trainables.run_config import RunConfig
-from trainables.side_by_side import build_learner
+import setsweep.trainables.loop
+from setsweep.data import load_base
+from setsweep.data.dataset import Dataset, Split
+from setsweep.data.files import data_root
+from setsweep.losses import LOSSES
+from setsweep.sweeps.statistics.intervals import mean_interval
+from setsweep.trainables.config.complete import complete_config
+from setsweep.trainables.config.run_config import RunConfig
+from setsweep.trainables.learners.parts import training_feed
+from setsweep.trainables.loop import train
+from setsweep.trainables.probes.seeds_at_once import build_learner
 
 
 def main() -> None:
@@ -128,11 +128,11 @@ def _timed_learner() -> Iterator[dict[str, float]]:
             setattr(learner, name, timed(name, getattr(learner, name)))
         return learner
 
-    trainables.loop.build_learner = build  # type: ignore[assignment]
+    setsweep.trainables.loop.build_learner = build  # type: ignore[assignment]
     try:
         yield spent
     finally:
-        trainables.loop.build_learner = build_learner
+        setsweep.trainables.loop.build_learner = build_learner
 
 
 def _tutorial(options: argparse.Namespace, dataset: Dataset) -> None:

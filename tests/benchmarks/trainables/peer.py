@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from data.batches import normalise
-from data.dataset import Dataset
-from trainables.models import build_model
-from trainables.run_config import RunConfig
+from setsweep.data.batches import normalise
+from setsweep.data.dataset import Dataset
+from setsweep.trainables.config.run_config import RunConfig
+from setsweep.trainables.models.table import build_model
 
 
 class _Images(torch.utils.data.Dataset[tuple[Any, int]]):

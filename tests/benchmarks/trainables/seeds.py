@@ -17,13 +17,13 @@ from typing import Any
 
 import torch
 
-from data import load_dataset
-from data.dataset import Dataset, Split
-from trainables.loop import train, train_seeds
-from trainables.memory import keep_freed_memory
-from trainables.run_check import complete_config
-from trainables.run_config import RunConfig
-from trainables.side_by_side import seeds_at_once
+from setsweep.data import load_dataset
+from setsweep.data.dataset import Dataset, Split
+from setsweep.trainables.config.complete import complete_config
+from setsweep.trainables.config.run_config import RunConfig
+from setsweep.trainables.loop import train, train_seeds
+from setsweep.trainables.memory import keep_freed_memory
+from setsweep.trainables.probes.seeds_at_once import seeds_at_once
 
 LOSSES = ({"name": "cross_entropy"}, {"name": "topk_grouping"}, {"name": "topk_transition"}, {"name": "avgk"})
 SAWADA: dict[str, dict[str, Any]] = {

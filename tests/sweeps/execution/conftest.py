@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from sweeps.execution.executor import Executor, Job
-from trainables.run_check import complete_config
-from trainables.run_config import RunResult
+from setsweep.sweeps.execution.executor import Executor, Job
+from setsweep.trainables.config.complete import complete_config
+from setsweep.trainables.config.run_config import RunResult
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[None]:
     """A cluster on this machine, with two CPUs whatever it has."""
-    from sweeps import cluster
+    from setsweep.sweeps.execution import cluster
 
     cluster.connect(None, cpus=2)
     yield

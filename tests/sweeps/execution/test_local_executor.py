@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from sweeps.execution.local_executor import LocalExecutor
+from setsweep.sweeps.execution.local_executor import LocalExecutor
 
 
 def test_jobs_are_trained_one_after_the_other_in_order(make_job: Any) -> None:

@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from sweeps.execution.executor import Job, SeedsAtOnce
-from sweeps.execution.mailbox import Mailbox, Worker
-from trainables.run_config import RunConfig, RunResult, Training
+from setsweep.sweeps.execution.executor import Job, SeedsAtOnce
+from setsweep.sweeps.execution.mailbox import Mailbox, Worker
+from setsweep.trainables.config.run_config import RunConfig, RunResult, Training
 
 
 def _parcel(seed: int = 0) -> tuple[Job, None]:

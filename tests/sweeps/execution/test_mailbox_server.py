@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from sweeps.execution.executor import Job
-from sweeps.execution.mailbox import Mailbox, Worker
-from sweeps.execution.mailbox_server import serve
-from trainables.run_config import RunConfig, Training
+from setsweep.sweeps.execution.executor import Job
+from setsweep.sweeps.execution.mailbox import Mailbox, Worker
+from setsweep.sweeps.execution.mailbox_server import serve
+from setsweep.trainables.config.run_config import RunConfig, Training
 
 PARCEL = (
     Job(

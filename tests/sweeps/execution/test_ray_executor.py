@@ -14,14 +14,13 @@ import pytest
 import ray
 from ray import cloudpickle
 
-from data.arrays import from_arrays
-from sweeps import cluster
-from sweeps.execution import ray_executor
-from sweeps.execution.executor import ExecutorError, Job
-from sweeps.execution.local_executor import LocalExecutor
-from sweeps.execution.mailbox_server import MailboxAddress
-from sweeps.execution.ray_executor import RayExecutor
-from trainables.run_config import RunResult
+from setsweep.data.arrays import from_arrays
+from setsweep.sweeps.execution import cluster, ray_executor
+from setsweep.sweeps.execution.executor import ExecutorError, Job
+from setsweep.sweeps.execution.local_executor import LocalExecutor
+from setsweep.sweeps.execution.mailbox_server import MailboxAddress
+from setsweep.sweeps.execution.ray_executor import RayExecutor
+from setsweep.trainables.config.run_config import RunResult
 
 pytestmark = [pytest.mark.usefixtures("cluster"), pytest.mark.timeout(200)]
 
@@ -58,8 +57,8 @@ def death_at_checkpoint(number: int, checkpoint: Path) -> Sabotage:
     diary, died = checkpoint.with_suffix(".diary"), checkpoint.with_suffix(".died")
 
     def deed() -> None:
-        from trainables import attempt
-        from trainables import checkpoint as module
+        from setsweep.trainables import attempt
+        from setsweep.trainables import checkpoint as module
 
         save = module.save_checkpoint
 
@@ -86,7 +85,7 @@ def memory_for_one(folder: Path) -> Sabotage:
 
         import torch
 
-        from trainables import attempt
+        from setsweep.trainables import attempt
 
         train_seeds = attempt.train_seeds
 

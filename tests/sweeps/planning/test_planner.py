@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from sweeps.execution.executor import Job
-from sweeps.execution.simulated_executor import SimulatedExecutor, Weather
-from sweeps.planning.planned_run import PlannedRun
-from sweeps.planning.planner import Planner, Signal
-from sweeps.planning.space import Space
-from sweeps.planning.study import Arm, Compare, Search, Study
-from sweeps.reports.renderings import render
-from sweeps.reports.report import build_report
-from trainables.run_config import RunConfig, RunResult
+from setsweep.sweeps.execution.executor import Job
+from setsweep.sweeps.execution.simulated_executor import SimulatedExecutor, Weather
+from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.planning.planner import Planner, Signal
+from setsweep.sweeps.reports.formats.renderings import render
+from setsweep.sweeps.reports.report import build_report
+from setsweep.sweeps.study.space import Space
+from setsweep.sweeps.study.study import Arm, Compare, Search, Study
+from setsweep.trainables.config.run_config import RunConfig, RunResult
 
 ALPHA = Space(kind="log_uniform", low=0.1, high=10.0, default=1.0)
 EPSILON = Space(kind="log_uniform", low=0.01, high=10.0, default=0.2)

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from sweeps.planning.search import ArmSearch
-from sweeps.planning.space import Space
-from sweeps.planning.study import Search
+from setsweep.sweeps.planning.search import ArmSearch
+from setsweep.sweeps.study.space import Space
+from setsweep.sweeps.study.study import Search
 
 ALPHA = Space(kind="log_uniform", low=0.1, high=10.0, default=1.0)
 MARGIN = Space(kind="uniform", low=0.0, high=1.0, default=0.5)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from sweeps.records.journal import Journal, JournalError
+from setsweep.sweeps.records.journal import Journal, JournalError
 
 PATIENCE = 60
 
@@ -127,7 +127,7 @@ def test_a_damaged_journal_is_not_locked_nor_changed(filled: Path) -> None:
 
 def test_a_journal_has_one_writer_and_any_number_of_readers(filled: Path) -> None:
     with Journal(filled):
-        other = _python(f"from sweeps.records.journal import Journal; Journal(Path({str(filled)!r}))")
+        other = _python(f"from setsweep.sweeps.records.journal import Journal; Journal(Path({str(filled)!r}))")
         assert "must be written by one sweep at a time" in other.communicate(timeout=PATIENCE)[1]
         assert other.returncode == 1
         assert len(Journal(filled, read_only=True).results) == 3
@@ -137,9 +137,9 @@ def test_a_journal_has_one_writer_and_any_number_of_readers(filled: Path) -> Non
 def test_a_killed_writer_leaves_its_results_and_no_lock(tmp_path: Path) -> None:
     """The process writes on until it is killed; what it had said it wrote is there."""
     writer = _python(f"""
-        from sweeps.planning.planned_run import PlannedRun
-        from sweeps.records.journal import Journal
-        from trainables.run_config import RunConfig, RunResult, Training
+        from setsweep.sweeps.planning.planned_run import PlannedRun
+        from setsweep.sweeps.records.journal import Journal
+        from setsweep.trainables.config.run_config import RunConfig, RunResult, Training
         journal = Journal(Path({str(tmp_path)!r}))
         for seed in range(1_000_000):
             config = RunConfig(data={{}}, model={{}}, loss={{}}, training=Training(), k=(1,), seed=seed)

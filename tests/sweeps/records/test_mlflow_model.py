@@ -12,10 +12,10 @@ import pytest
 import torch
 from mlflow import MlflowClient
 
-from sweeps.planning.study import Study
-from sweeps.records.mlflow_recorder import MlflowRecorder
-from trainables.models import build_model, complete_model
-from trainables.run_config import RunConfig, Training
+from setsweep.sweeps.records.mlflow_recorder import MlflowRecorder
+from setsweep.sweeps.study.study import Study
+from setsweep.trainables.config.run_config import RunConfig, Training
+from setsweep.trainables.models.table import build_model, complete_model
 
 CLASSES, SHAPE = 4, (1, 8, 8)
 THRESHOLDS = {"1": 0.4, "2": 0.2}

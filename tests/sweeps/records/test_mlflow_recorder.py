@@ -19,10 +19,10 @@ from typing import Any
 
 import pytest
 
-from sweeps.planning.planned_run import PlannedRun
-from sweeps.planning.study import Study
-from sweeps.records.mlflow_recorder import MlflowRecorder
-from trainables.run_config import RunResult
+from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.records.mlflow_recorder import MlflowRecorder
+from setsweep.sweeps.study.study import Study
+from setsweep.trainables.config.run_config import RunResult
 
 Groups = list[list[tuple[PlannedRun, RunResult]]]
 Snapshot = dict[tuple[str, str], dict[str, Any]]
@@ -251,7 +251,7 @@ def test_results_follow_when_the_store_is_back(
 
 RECORD_FROM_FILE = """
 import pickle, sys
-from sweeps.records.mlflow_recorder import MlflowRecorder
+from setsweep.sweeps.records.mlflow_recorder import MlflowRecorder
 study, groups = pickle.loads(open(sys.argv[1], "rb").read())
 recorder = MlflowRecorder(study)
 recorder.start()

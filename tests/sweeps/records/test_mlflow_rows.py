@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from sweeps.planning.study import Study
-from sweeps.records import mlflow_rows as rows
+from setsweep.sweeps.records import mlflow_rows as rows
+from setsweep.sweeps.study.study import Study
 
 
 def test_the_recorder_is_imported_without_mlflow() -> None:
-    program = "import sys, sweeps.records.mlflow_recorder; sys.exit('mlflow' in sys.modules)"
+    program = "import sys, setsweep.sweeps.records.mlflow_recorder; sys.exit('mlflow' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 

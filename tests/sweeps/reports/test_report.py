@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sweeps.reports.report import build_report
+from setsweep.sweeps.reports.report import build_report
 
 
 def test_a_finished_study_is_complete(study: Any, results: Any) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from sweeps.planning.space import Space
-from sweeps.planning.study import Arm, Compare
-from sweeps.reports.report import build_report
-from sweeps.reports.report_folder import write_report
+from setsweep.sweeps.reports.report import build_report
+from setsweep.sweeps.reports.report_folder import write_report
+from setsweep.sweeps.study.space import Space
+from setsweep.sweeps.study.study import Arm, Compare
 
 
 def png_size(path: Path) -> tuple[int, int]:
@@ -93,6 +93,7 @@ def test_dead_arms_and_unfinished_studies_can_be_drawn(
 
 
 def test_a_report_can_be_shown_without_waiting_for_matplotlib() -> None:
-    code = "import sweeps.reports.renderings, sweeps.reports.report_folder, sys; print('matplotlib' in sys.modules)"
+    modules = "sys, setsweep.sweeps.reports.formats.renderings, setsweep.sweeps.reports.report_folder"
+    code = f"import {modules}; print('matplotlib' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == "False\n"

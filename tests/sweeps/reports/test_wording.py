@@ -2,7 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from sweeps.reports.wording import long_metric_label, metric_label, number, p_value, seeds, settings, with_half_width
+from setsweep.sweeps.reports.wording import (
+    long_metric_label,
+    metric_label,
+    number,
+    p_value,
+    seeds,
+    settings,
+    with_half_width,
+)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,65 @@
+"""A user's own data: a function named ``package.module:function`` in `data.name`.
+
+It is called as ``function(root=..., **settings)`` with the folder of the data files and the other settings of the
+`data` section but for `label_noise`, which is applied to what it gives: a `data.dataset.Dataset`.
+
+    def two_moons(*, root, sigma=0.1):
+        return Dataset(train=Split(points, labels), val=..., test=..., num_classes=2)
+
+Nothing is imported until the data are loaded. Settings are plain data, taken as they stand. A run's key knows the name
+and the settings but not the code: where the code changes, change one of them, or results of the old code are taken for
+results of the new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from setsweep.data.dataset import Dataset, DatasetDeclaration
+from setsweep.data.dataset_check import check_dataset
+from setsweep.data.files import Root, data_root
+from setsweep.data.settings import require, typed
+from setsweep.data.user_function import FORM, is_plain, own_function
+
+
+def own_declaration(settings: Mapping[str, Any]) -> DatasetDeclaration:
+    """A row of the table of data sets for a user's function, with the settings given as its parameters.
+
+    Raises:
+        ValueError: a name of another form, or label noise that is no number.
+    """
+    name = settings["name"]
+    if not FORM.fullmatch(name):
+        raise ValueError(f"name must be a data set's name or package.module:function, got {name!r}.")
+
+    others = {key: value for key, value in settings.items() if key not in ("name", "label_noise")}
+
+    def load(*, root: Root, download: bool, **own: Any) -> Dataset:
+        del download
+        return load_own(name, root=root, **own)
+
+    return DatasetDeclaration(
+        name=name,
+        about="Your own data.",
+        source=name,
+        parameters={"label_noise": typed("label_noise", 0.0, settings.get("label_noise", 0.0)), **others},
+        load=load,
+        check=_check,
+    )
+
+
+def _check(settings: Mapping[str, Any]) -> None:
+    require(0 <= settings["label_noise"] <= 1, "label_noise", "between 0 and 1", settings["label_noise"])
+    for key, value in settings.items():
+        require(is_plain(value), key, "plain data", value)
+
+
+def load_own(name: str, *, root: Root, **settings: Any) -> Dataset:
+    """What the user's function gives, checked.
+
+    Raises:
+        ValueError: no such function, it does not take these settings, or what it gives is no data set.
+    """
+    dataset = own_function(name, "data", (), {"root": data_root(root), **settings})()
+    return check_dataset(dataset, source=name)

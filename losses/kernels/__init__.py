@@ -1,0 +1,1 @@
+"""What the losses share: selections of the largest scores, noised scores, symmetric polynomials."""

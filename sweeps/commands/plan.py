@@ -1,0 +1,170 @@
+"""``setsweep plan``: what a study would run, how long and with how much memory, from a short measurement."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import multiprocessing
+import os
+import resource
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+from setsweep.sweeps.commands.progress import duration
+from setsweep.sweeps.execution.capacity import room
+from setsweep.sweeps.execution.datasets import DatasetCache
+from setsweep.sweeps.execution.executor import Job, SeedsAtOnce
+from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.planning.seed_groups import first_seeds
+from setsweep.sweeps.records.journal import Journal
+from setsweep.sweeps.records.study_folder import study_folder
+from setsweep.sweeps.study.reader import read_study
+from setsweep.sweeps.study.study import Resources, Study
+from setsweep.trainables.config.run_config import RunConfig, Training
+from setsweep.trainables.device import product_precision
+from setsweep.trainables.probes.steps import EndlessTraining
+from setsweep.trainables.warm_up import warm_up
+
+PROBE_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one run of an arm takes.
+
+    Args:
+        seconds: of training and evaluation; its share, where seeds train side by side.
+        mebibytes: peak memory of a process that trains one such run, or as many seeds as train side by side.
+    """
+
+    seconds: float
+    mebibytes: float
+
+
+def plan_study(options: argparse.Namespace) -> int:
+    """Print the plan; nothing is recorded."""
+    study = read_study(options.study, options.overrides)
+    known = Journal(study_folder(options.storage, study.name), read_only=True).results
+    planner = Planner(study, known)
+    slots = options.slots or _slots(study.resources)
+    console = Console()
+    table = Table(box=None, title=f"{study.name}: {planner.total} runs", title_justify="left")
+    for heading in ("arm", "search", "confirm", "runs", "done", "a run takes", "memory"):
+        table.add_column(heading, justify="left" if heading == "arm" else "right")
+    seconds = 0.0
+    for arm in study.arms:
+        runs = planner.total_of(arm)
+        done = sum(result is not None for run, result in planner.runs() if run.arm == arm)
+        cost = measure(study, _example(study, arm))
+        seconds += cost.seconds * (runs - done)
+        table.add_row(
+            arm, *_counts(study, arm), str(runs), str(done), _precise(cost.seconds), f"{cost.mebibytes:.0f} MiB"
+        )
+    console.print(table)
+    console.print(
+        f"About {duration(seconds)} of training: {duration(seconds / slots)} on {slots} slots of "
+        f"{study.resources.cpus:g} CPU and {_amount(study.resources.gpus)} GPU, and some seconds to start. "
+        "Nothing was recorded."
+    )
+    return 0
+
+
+def measure(study: Study, configs: Sequence[RunConfig]) -> Cost:
+    """Train a little of one configuration in a process of its own: of one seed, or of as many as train side by side."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(_probe, (configs, study.data_root, study.download, study.resources))
+
+
+def _probe(configs: Sequence[RunConfig], root: str | None, download: bool, resources: Resources) -> Cost:
+    import torch
+
+    torch.set_num_threads(max(1, int(resources.cpus)))
+    warm_up()
+    datasets = DatasetCache()
+    team, config = configs[: _together(configs, root, download, resources, datasets)], configs[0]
+    seconds = _from_steps(team, datasets, root, download)
+    if seconds / config.training.epochs < PROBE_SECONDS:
+        seconds = _from_epochs(team, datasets, root, download)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    mebibytes = peak / (2**20 if sys.platform == "darwin" else 2**10)
+    return Cost(seconds=seconds, mebibytes=mebibytes)
+
+
+def _from_steps(team: Sequence[RunConfig], datasets: DatasetCache, root: str | None, download: bool) -> float:
+    """The seconds of a run, from some steps and pieces of an evaluation: for epochs too long to be tried."""
+    job, training = Job(configs=tuple(team), root=root, download=download), team[0].training
+    loaded = [datasets.dataset(job, config) for config in team]
+    with product_precision(training.precision):
+        endless = EndlessTraining(team, loaded)
+        endless.train(until=time.time() + PROBE_SECONDS / 4)
+        start = time.time()
+        steps = endless.train(until=start + PROBE_SECONDS / 2)["steps"] or 1
+        step = (time.time() - start) / steps
+        example = endless.evaluation_seconds(until=time.time() + PROBE_SECONDS / 4)
+    evaluated = training.epochs / training.evaluate_every * len(loaded[0].val)
+    evaluated += len(loaded[0].test) if team[0].test else 0
+    return (training.epochs * endless.steps_per_epoch * step + evaluated * example) / len(team)
+
+
+def _from_epochs(team: Sequence[RunConfig], datasets: DatasetCache, root: str | None, download: bool) -> float:
+    """The seconds of a run, from as many whole epochs as the time allows."""
+    config, epochs, started = team[0], 1, time.monotonic()
+    while True:
+        short = [dataclasses.replace(each, training=_shortened(config, epochs)) for each in team]
+        result, *_ = datasets.train(Job(configs=tuple(short), root=root, download=download))
+        if result.status == "failed":
+            raise ValueError(result.reason)
+        if epochs >= config.training.epochs or time.monotonic() - started > PROBE_SECONDS:
+            return result.seconds * config.training.epochs / epochs
+        epochs = min(config.training.epochs, 4 * epochs)
+
+
+def _together(
+    configs: Sequence[RunConfig], root: str | None, download: bool, resources: Resources, datasets: DatasetCache
+) -> int:
+    """How many of the seeds train side by side, measured where the study leaves that to a measurement."""
+    if resources.seeds_per_worker != "auto":
+        return resources.seeds_per_worker
+    probe = Job(configs=tuple(configs), root=root, download=download, probe=True)
+    return next(each.seeds for each in datasets.run(probe) if isinstance(each, SeedsAtOnce))
+
+
+def _shortened(config: RunConfig, epochs: int) -> Training:
+    milestones = tuple(milestone for milestone in config.training.milestones if milestone < epochs)
+    return dataclasses.replace(config.training, epochs=epochs, milestones=milestones, patience=None)
+
+
+def _example(study: Study, arm: str) -> list[RunConfig]:
+    """The seeds of the first configuration that an arm would train from nothing."""
+    return [run.config for run in first_seeds([run for run, _ in Planner(study).runs() if run.arm == arm])]
+
+
+def _slots(resources: Resources) -> int:
+    """How many runs this machine has room for; of a share of a GPU that is yet to be measured, one to a GPU."""
+    from torch import cuda
+
+    gpus = 1 if resources.gpus == "auto" and cuda.is_available() else resources.gpus
+    fit = room(os.cpu_count() or 1, cuda.device_count(), cpus=resources.cpus, gpus=0 if gpus == "auto" else gpus)
+    return max(1, fit)
+
+
+def _counts(study: Study, arm: str) -> tuple[str, str]:
+    points = len(study.points())
+    times = f"{points} x " if points > 1 else ""
+    search = "-"
+    if study.search is not None and study.arms[arm].searched:
+        search = f"{times}{study.search.trials} trials x {len(study.search.seeds)} seeds"
+    return search, f"{times}{len(study.confirm_seeds)} seeds"
+
+
+def _amount(gpus: float | str) -> str:
+    return "a measured share of a" if isinstance(gpus, str) else f"{gpus:g}"
+
+
+def _precise(seconds: float) -> str:
+    return f"{seconds:.2g} s" if seconds < 10 else duration(seconds)

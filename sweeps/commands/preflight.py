@@ -1,0 +1,56 @@
+"""Tries every kind of run that a study has left, before any is trained: data that can't be read and parts that don't
+fit end the command with their reason, instead of failing run after run.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from setsweep.sweeps.execution.datasets import DatasetCache, base_key
+from setsweep.sweeps.execution.executor import Job
+from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.study.study import Study
+from setsweep.trainables.device import find_device
+from setsweep.trainables.probes.fit import check_fit
+
+
+def check_runs(study: Study, planner: Planner, datasets: DatasetCache, *, here: bool) -> None:
+    """Check the first run of each kind that has no result yet.
+
+    Args:
+        study: for messages, and where its data lies.
+        planner: knows the runs.
+        datasets: gets the shared data, for the executor to use.
+        here: whether runs train on this machine, so that its devices must be those they ask for.
+
+    Raises:
+        ValueError: a run can't be trained; says which arm's and why.
+    """
+    tried: set[str] = set()
+    for run, result in planner.runs():
+        if result is None and (kind := _kind(run)) not in tried:
+            tried.add(kind)
+            _try(study, run, datasets, here=here)
+
+
+def _try(study: Study, run: PlannedRun, datasets: DatasetCache, *, here: bool) -> None:
+    config = run.config
+    job = Job(configs=(config,), root=study.data_root, download=study.download)
+    try:
+        if here:
+            find_device(config.training.device)
+        check_fit(config, datasets.dataset(job, config))
+    except ValueError as error:
+        point = "".join(f", {path} = {value}" for path, value in run.point.items())
+        raise ValueError(f"{study.path}: {run.arm}{point}: {error}") from error
+
+
+def _kind(run: PlannedRun) -> str:
+    """What runs have in common of which one tells for all."""
+    config, training = run.config, run.config.training
+    loss = {name: value for name, value in config.loss.items() if name in ("name", "k")}
+    parts: list[Any] = [base_key(config.data) or config.data, config.model, loss]
+    parts += [training.batch_size, vars(training.augment), training.device]
+    return json.dumps(parts, sort_keys=True, default=dict)

@@ -1,0 +1,116 @@
+"""What a running sweep shows: a line that is redrawn on a terminal, a plain line now and then in a log."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.study.study import Study
+from setsweep.trainables.config.run_config import RunResult
+
+LOG_SECONDS = 30.0
+
+
+class Progress:
+    """Runs done, running, failed and left; the best validation value so far of every arm; the time left.
+
+    Args:
+        study: what runs.
+        planner: knows the results.
+        console: where to show it; standard error by default, so that tables can be piped.
+    """
+
+    def __init__(self, study: Study, planner: Planner, *, console: Console | None = None) -> None:
+        self.study, self.planner = study, planner
+        self.console = console or Console(stderr=True)
+        self.metric = study.search.objective if study.search else f"val/avg{study.k[0]}_accuracy"
+        self.note = ""
+        self._began = self._logged = time.monotonic()
+        self._at_start = planner.done
+        self._first = True
+        self._running: dict[str, PlannedRun] = {}
+        self._first_of_arm: set[str] = set()
+        self._live = Live(console=self.console, refresh_per_second=4, transient=True, get_renderable=self._table)
+
+    def __enter__(self) -> Progress:
+        if self.console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.console.is_terminal:
+            self._live.stop()
+
+    def started(self, run: PlannedRun) -> None:
+        """It is a run's turn to be trained."""
+        self._running[run.key] = run
+
+    def finished(self, run: PlannedRun, result: RunResult) -> None:
+        """A run has its result."""
+        self._running.pop(run.key, None)
+        if result.status != "done":
+            self.console.print(
+                f"{result.status}: {run.arm} {_values(run)} seed {run.seed}: {result.reason}",
+                style="red",
+                highlight=False,
+            )
+        elif self._first:
+            self._first = False
+            self.console.print(f"first result after {time.monotonic() - self._began:.1f} s", highlight=False)
+
+    def tick(self) -> None:
+        """Log a line now and then where nothing is redrawn."""
+        if not self.console.is_terminal and time.monotonic() - self._logged > LOG_SECONDS:
+            self._logged = time.monotonic()
+            self.console.print(self.summary(), highlight=False)
+
+    def summary(self) -> str:
+        """One line: how far the study is."""
+        done, failed, running = self.planner.done, self.planner.failed, len(self._running)
+        parts = [f"{done} of {self.planner.total} runs done", f"{running} running", f"{failed} failed"]
+        parts += [f"{max(0, self.planner.total - done - running)} left", self._time_left()]
+        return ", ".join(part for part in [*parts, self.note] if part)
+
+    def _time_left(self) -> str:
+        new = self.planner.done - self._at_start
+        if new == 0:
+            return ""
+        seconds = (time.monotonic() - self._began) / new * (self.planner.total - self.planner.done)
+        return f"about {duration(seconds)} to go"
+
+    def _table(self) -> Table:
+        table = Table(title=Text(f"{self.study.name}: {self.summary()}"), title_justify="left", box=None)
+        for heading in ("arm", f"best {self.metric}", "runs"):
+            table.add_column(heading, justify="left" if heading == "arm" else "right")
+        best: dict[str, float] = {}
+        runs: dict[str, int] = defaultdict(int)
+        for run, result in self.planner.runs():
+            if result is not None:
+                runs[run.arm] += 1
+                value = result.metrics.get(self.metric)
+                if value is not None:
+                    best[run.arm] = max(value, best.get(run.arm, value))
+        for arm in self.study.arms:
+            value = best.get(arm)
+            table.add_row(arm, "" if value is None else f"{100 * value:.2f} %", str(runs[arm]))
+        return table
+
+
+def duration(seconds: float) -> str:
+    """Seconds, minutes or hours, as people say it."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def _values(run: PlannedRun) -> str:
+    return " ".join(
+        f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}" for name, value in run.params.items()
+    )

@@ -1,0 +1,99 @@
+"""The folder of a study: its journal, its study file, and whether the study is still the one that was begun there."""
+
+from __future__ import annotations
+
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.records.journal import Journal, JournalError
+from setsweep.sweeps.study.difference import describe_difference
+from setsweep.sweeps.study.reader import read_study
+from setsweep.sweeps.study.study import Study
+
+
+class OtherStudyError(ValueError):
+    """The storage holds a study of this name with other contents."""
+
+
+def storage_folder(storage: str) -> Path:
+    """The folder of a storage (a folder or a file:// URL); it holds a folder a study.
+
+    Raises:
+        JournalError: a URL of another kind.
+    """
+    parts = urllib.parse.urlsplit(storage)
+    if parts.scheme == "file":
+        return Path(urllib.request.url2pathname(parts.path))
+    if len(parts.scheme) > 1:
+        raise JournalError(
+            f"--storage must be a folder or a file:// URL, got {storage!r}. "
+            "Mount an object store as a folder to use it."
+        )
+    return Path(storage).expanduser()
+
+
+def study_folder(storage: str, name: str) -> Path:
+    """Where a study is kept; see `storage_folder`."""
+    return storage_folder(storage) / name
+
+
+def model_folder(folder: Path, run: PlannedRun) -> Path:
+    """Where a run's trained model lies in the study's folder."""
+    return folder / "models" / run.key
+
+
+def open_journal(study: Study, folder: Path, *, replace: bool = False) -> Journal:
+    """The study's journal, open for writing.
+
+    Arms, grid points, trials and seeds may be added or changed from one time to the next: what is new is trained, what
+    is there is used. Other changes of what the results mean (data, model, training, the search's protocol) must be
+    meant.
+
+    Args:
+        study: what is to be run.
+        folder: see `study_folder`.
+        replace: take a study with other contents as the new one; results of equal runs are still used.
+
+    Raises:
+        JournalError: the folder can't be written, or another sweep writes to it.
+        OtherStudyError: the storage holds this name with other contents; says what differs and what to choose from.
+    """
+    journal = Journal(folder)
+    before = journal.study
+    if before is not None and before["protocol"] != study.protocol() and not replace:
+        journal.close()
+        differences = describe_difference(before["protocol"], study)
+        raise OtherStudyError(
+            f"study {study.name!r} must be the one that {folder} holds, got other contents:\n"
+            + "".join(f"  {difference}\n" for difference in differences)
+            + "Choose: give the study another name; keep it elsewhere with --storage; "
+            "or run it here as it is now with --replace (results of runs that are the same are used)."
+        )
+    journal.describe({"name": study.name, "protocol": study.protocol(), "text": study.text})
+    _keep_study_file(study, folder)
+    return journal
+
+
+def _keep_study_file(study: Study, folder: Path) -> None:
+    """Write the study file into the folder, whole or not at all, where it has changed."""
+    path, partial = folder / "study.yaml", folder / ".study.yaml"
+    if not path.exists() or path.read_text(encoding="utf-8") != study.text:
+        partial.write_text(study.text, encoding="utf-8")
+        partial.replace(path)
+
+
+def stored_study(name_or_path: str, storage: str) -> tuple[Study, Path]:
+    """The study as it was last run in this storage, else as its file says; and its folder.
+
+    Raises:
+        setsweep.sweeps.study.reader.StudyError: neither is there, or it has errors.
+    """
+    as_stored = study_folder(storage, name_or_path) / "study.yaml" if "/" not in name_or_path else None
+    if as_stored is not None and as_stored.exists():
+        return read_study(as_stored), as_stored.parent
+    study = read_study(name_or_path)
+    folder = study_folder(storage, study.name)
+    stored = folder / "study.yaml"
+    return (read_study(stored) if stored.exists() else study), folder

@@ -1,0 +1,69 @@
+"""A report as data: JSON with everything, CSV with a row per aggregate. Values are in record units (0.93, not 93 %)."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from setsweep.sweeps.reports.report import Report
+from setsweep.sweeps.statistics.aggregates import Aggregate
+
+_NUMBERS = ("mean", "ci_low", "ci_high", "std", "n")
+
+
+def json_text(report: Report) -> str:
+    """The study, its aggregates of both stages, comparisons, chosen configurations and failures; no NaN, but null."""
+    study = report.study
+    plain = {
+        "study": study.name,
+        "about": study.about,
+        "complete": report.complete,
+        "runs": dataclasses.asdict(report.counts),
+        "unconfirmed": [{"arm": arm, "point": point} for arm, point in report.unconfirmed],
+        "confidence": study.compare.confidence,
+        "correction": study.compare.correction,
+        "baseline": study.compare.baseline,
+        "search_seeds": study.search.seeds if study.search else [],
+        "confirm_seeds": study.confirm_seeds,
+        "aggregates": [vars(aggregate) for aggregate in report.aggregates],
+        "comparisons": [vars(comparison) for comparison in report.comparisons],
+        "chosen": [vars(chosen) for chosen in report.chosen],
+        "failures": [vars(failure) for failure in report.failures],
+    }
+    return json.dumps(_without_nan(plain), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def csv_text(report: Report) -> str:
+    """A row per aggregate; a column per grid key ("point.<key>") and per hyperparameter ("params.<name>")."""
+    points = [f"point.{name}" for name in report.study.grid]
+    params = list(dict.fromkeys(f"params.{name}" for a in report.aggregates for name in a.params))
+    columns = ["arm", *points, *params, "stage", "trial", "metric", *_NUMBERS, "planned", "failed", "values"]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(map(_csv_row, report.aggregates))
+    return text.getvalue()
+
+
+def _csv_row(aggregate: Aggregate) -> dict[str, Any]:
+    return {
+        **{name: getattr(aggregate, name) for name in ("arm", "stage", "trial", "metric", *_NUMBERS)},
+        **{f"point.{name}": value for name, value in aggregate.point.items()},
+        **{f"params.{name}": value for name, value in aggregate.params.items()},
+        "planned": len(aggregate.seeds),
+        "failed": json.dumps(dict(aggregate.failed), ensure_ascii=False),
+        "values": json.dumps(dict(aggregate.values)),
+    }
+
+
+def _without_nan(plain: Any) -> Any:
+    if isinstance(plain, Mapping):
+        return {str(name): _without_nan(value) for name, value in plain.items()}
+    if isinstance(plain, list | tuple):
+        return [_without_nan(value) for value in plain]
+    return None if isinstance(plain, float) and not math.isfinite(plain) else plain

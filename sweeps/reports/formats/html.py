@@ -1,0 +1,61 @@
+"""A report as one HTML file that needs no other: style and figures are inside."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+from setsweep.sweeps.reports.notes import notes, progress
+from setsweep.sweeps.reports.report import Report
+from setsweep.sweeps.reports.tables import Cell, Table, all_tables
+
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff; max-width: 75rem; margin: 2rem auto;
+       padding: 0 1rem; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .3rem .8rem; text-align: right; white-space: nowrap; border-bottom: 1px solid #ddd; }
+th { border-bottom: 2px solid #888; }
+.text { text-align: left; }
+img { max-width: 100%; }
+.notes { color: #555; }
+"""
+
+
+def html(report: Report, figures: Sequence[Path] = ()) -> str:
+    """The page, with the PNG files `figures` inside it."""
+    name = escape(report.study.name)
+    about = f"<p>{escape(report.study.about)}</p>\n" if report.study.about else ""
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width">\n<title>{name}</title>\n'
+        f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n{about}<p>{escape(progress(report))}</p>\n"
+        + "".join(map(_table, all_tables(report)))
+        + "".join(f'<p class="notes">{escape(note)}</p>\n' for note in notes(report))
+        + "".join(map(_figure, figures))
+        + "</body>\n</html>\n"
+    )
+
+
+def _table(table: Table) -> str:
+    kinds = [' class="text"' if index in table.text else "" for index in range(len(table.header))]
+    header = "".join(
+        f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind in zip(table.header, kinds, strict=True)
+    )
+    rows = "".join(f"<tr>{''.join(map(_cell, row, kinds))}</tr>\n" for row in table.rows)
+    return (
+        f'<h2>{escape(table.title)}</h2>\n<div class="scroll"><table>\n'
+        f"<thead><tr>{header}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
+    )
+
+
+def _cell(cell: Cell, kind: str) -> str:
+    text = escape(cell.text)
+    return f"<td{kind}><b>{text}</b></td>" if cell.strong else f"<td{kind}>{text}</td>"
+
+
+def _figure(path: Path) -> str:
+    data = base64.b64encode(path.read_bytes()).decode()
+    return f'<p><img alt="{escape(path.stem.replace("-", " "))}" src="data:image/png;base64,{data}"></p>\n'

@@ -1,0 +1,84 @@
+"""A report for a terminal: as wide as it is, plain text where the output is not one."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+from setsweep.sweeps.reports.notes import notes, progress
+from setsweep.sweeps.reports.report import Report
+from setsweep.sweeps.reports.tables import Table, all_tables
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+_PADDING = 2  # columns of blanks that rich puts between two columns
+_FOLDED = 32  # width from which a text column may be folded
+
+
+def terminal(report: Report, *, width: int | None = None, colour: bool | None = None) -> str:
+    """The tables and sentences in `width` columns; a table that is too wide continues below with further columns.
+
+    Args:
+        report: what to show.
+        width: None: that of the terminal, or 120 where there is none.
+        colour: whether to use the terminal's colours and weights; None: only where the output is a terminal.
+    """
+    from rich.console import Console  # imported late: a study that is only planned or run must not wait for it
+    from rich.text import Text
+
+    colour = sys.stdout.isatty() if colour is None else colour
+    width = width or shutil.get_terminal_size(fallback=(120, 24)).columns
+    text = io.StringIO()
+    console = Console(file=text, width=width, force_terminal=colour, highlight=False, legacy_windows=False)
+    about = f": {report.study.about}" if report.study.about else ""
+    console.print(Text.assemble((report.study.name, "bold"), about))
+    console.print(Text(progress(report)))
+    console.print()
+    for table in all_tables(report):
+        console.print(Text(table.title, style="bold"))
+        for columns in _split(table, width):
+            console.print(_rich_table(table, columns))
+            console.print()
+    for note in notes(report):
+        console.print(Text(note))
+    lines = text.getvalue().splitlines()
+    return "\n".join(line if colour else line.rstrip() for line in lines) + "\n"
+
+
+def _split(table: Table, width: int) -> list[list[int]]:
+    """The columns of each part of the table: the first in all parts, the others once, a "p" beside what it tests."""
+    widths = [min(_column_width(table, index), _FOLDED) + _PADDING for index in range(len(table.header))]
+    parts = [[0]]
+    for index in range(1, len(table.header)):
+        follows = index + 1 < len(table.header) and table.header[index + 1] == "p"
+        needed = widths[index] + (widths[index + 1] if follows else 0)
+        if table.header[index] != "p" and len(parts[-1]) > 1 and sum(widths[i] for i in parts[-1]) + needed > width:
+            parts.append([0])
+        parts[-1].append(index)
+    return parts
+
+
+def _column_width(table: Table, index: int) -> int:
+    return max(len(table.header[index]), *(len(row[index].text) for row in table.rows))
+
+
+def _rich_table(table: Table, columns: list[int]) -> RichTable:
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, _PADDING, 0, 0))
+    for index in columns:
+        long = _column_width(table, index) > _FOLDED
+        drawn.add_column(
+            Text(table.header[index]),
+            justify="left" if index in table.text else "right",
+            no_wrap=not long,
+            overflow="fold",
+        )
+    for row in table.rows:
+        drawn.add_row(*(Text(row[index].text, style="bold" if row[index].strong else "") for index in columns))
+    return drawn

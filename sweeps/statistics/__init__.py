@@ -1,0 +1,1 @@
+"""Means, intervals and comparisons over seeds."""

@@ -1,0 +1,180 @@
+"""Means and intervals over the seeds of one configuration: of its final metrics, and epoch by epoch.
+
+A seed that diverged or failed is never averaged away silently: it is named in `failed`, and `n` counts the rest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.statistics.intervals import MeanInterval, mean_interval
+from setsweep.sweeps.study.study import Point, Stage
+from setsweep.trainables.config.run_config import RunResult
+
+Runs = Sequence[tuple[PlannedRun, RunResult | None]]  # None: not done yet
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aggregate:
+    """One final metric of one configuration over its seeds.
+
+    Args:
+        arm, point, params, stage, trial: the configuration, see `PlannedRun`.
+        metric: record name, e.g. "test/avg2_accuracy".
+        mean, ci_low, ci_high, std: see `MeanInterval`; None where `n` values do not define them.
+        n: how many seeds are averaged: those done, whose metric is a number.
+        seeds: the seeds planned.
+        failed: seed to reason, of the runs that diverged or failed.
+        values: seed to value, of the runs done; None where the metric is undefined (not a finite number).
+    """
+
+    arm: str
+    point: Point
+    params: Mapping[str, Any]
+    stage: Stage
+    trial: int | None
+    metric: str
+    mean: float | None
+    ci_low: float | None
+    ci_high: float | None
+    std: float | None
+    n: int
+    seeds: tuple[int, ...]
+    failed: Mapping[int, str]
+    values: Mapping[int, float | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpochAggregate:
+    """One curve of one configuration over its seeds; each tuple has an entry per epoch, see `MeanInterval`."""
+
+    arm: str
+    point: Point
+    stage: Stage
+    trial: int | None
+    metric: str
+    epochs: tuple[int, ...]
+    mean: tuple[float | None, ...]
+    ci_low: tuple[float | None, ...]
+    ci_high: tuple[float | None, ...]
+    std: tuple[float | None, ...]
+    n: tuple[int, ...]
+
+
+def aggregate(runs: Runs, *, confidence: float) -> list[Aggregate]:
+    """An aggregate for each configuration with a result and each of its final metrics, ordered by name.
+
+    A configuration none of whose runs is done has the metrics of its stage, with n = 0, so that it is seen.
+    """
+    groups = [group for group in _groups(runs) if any(group.results.values())]
+    of_stage = {stage: _metric_names(g for g in groups if g.run.stage == stage) for stage in ("search", "confirm")}
+    return [
+        _aggregate(group, metric, confidence)
+        for group in groups
+        for metric in _metric_names([group]) or of_stage[group.run.stage]
+    ]
+
+
+def epoch_aggregates(runs: Runs, *, confidence: float) -> list[EpochAggregate]:
+    """An aggregate for each configuration and each curve of its runs that are done, ordered by name."""
+    return [
+        _epoch_aggregate(group, metric, confidence)
+        for group in _groups(runs)
+        for metric in sorted({name for result in group.done.values() for name in result.curves})
+    ]
+
+
+@dataclass(frozen=True)
+class _Group:
+    """The runs that differ in their seed alone: one of them, and the results by ascending seed."""
+
+    run: PlannedRun
+    results: Mapping[int, RunResult | None]
+
+    @property
+    def done(self) -> dict[int, RunResult]:
+        return {seed: result for seed, result in self.results.items() if result and result.status == "done"}
+
+    @property
+    def failed(self) -> dict[int, str]:
+        return {
+            seed: result.reason or result.status
+            for seed, result in self.results.items()
+            if result and result.status != "done"
+        }
+
+
+def _groups(runs: Runs) -> list[_Group]:
+    found: dict[Any, list[tuple[PlannedRun, RunResult | None]]] = {}
+    for run, result in runs:
+        found.setdefault(run.group, []).append((run, result))
+    groups = []
+    for members in found.values():
+        members.sort(key=lambda member: member[0].seed)
+        groups.append(_Group(members[0][0], {run.seed: result for run, result in members}))
+    return sorted(groups, key=_order)
+
+
+def _order(group: _Group) -> tuple[str, str, str, int]:
+    run = group.run
+    return (run.arm, repr(run.point), run.stage, -1 if run.trial is None else run.trial)
+
+
+def _aggregate(group: _Group, metric: str, confidence: float) -> Aggregate:
+    values = {seed: _finite(result.metrics[metric]) for seed, result in group.done.items() if metric in result.metrics}
+    interval = mean_interval([value for value in values.values() if value is not None], confidence=confidence)
+    return Aggregate(
+        arm=group.run.arm,
+        point=group.run.point,
+        params=group.run.params,
+        stage=group.run.stage,
+        trial=group.run.trial,
+        metric=metric,
+        mean=interval.mean,
+        ci_low=interval.ci_low,
+        ci_high=interval.ci_high,
+        std=interval.std,
+        n=interval.n,
+        seeds=tuple(group.results),
+        failed=group.failed,
+        values=values,
+    )
+
+
+def _epoch_aggregate(group: _Group, metric: str, confidence: float) -> EpochAggregate:
+    by_epoch = _values_by_epoch(group.done.values(), metric)
+    intervals: list[MeanInterval] = [mean_interval(values, confidence=confidence) for values in by_epoch.values()]
+    return EpochAggregate(
+        arm=group.run.arm,
+        point=group.run.point,
+        stage=group.run.stage,
+        trial=group.run.trial,
+        metric=metric,
+        epochs=tuple(by_epoch),
+        mean=tuple(interval.mean for interval in intervals),
+        ci_low=tuple(interval.ci_low for interval in intervals),
+        ci_high=tuple(interval.ci_high for interval in intervals),
+        std=tuple(interval.std for interval in intervals),
+        n=tuple(interval.n for interval in intervals),
+    )
+
+
+def _values_by_epoch(results: Iterable[RunResult], metric: str) -> dict[int, list[float]]:
+    by_epoch: dict[int, list[float]] = {}
+    for result in results:
+        if metric in result.curves:
+            for epoch, value in zip(result.epochs, result.curves[metric], strict=True):
+                by_epoch.setdefault(epoch, []).extend([value] if math.isfinite(value) else [])
+    return dict(sorted(by_epoch.items()))
+
+
+def _metric_names(groups: Iterable[_Group]) -> list[str]:
+    return sorted({name for group in groups for result in group.done.values() for name in result.metrics})
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,85 @@
+"""Which differences between arms are real: every arm against the baseline, paired by seed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from setsweep.sweeps.statistics.aggregates import Aggregate
+from setsweep.sweeps.statistics.intervals import PairedDifference, corrected, paired_difference
+from setsweep.sweeps.study.study import Compare, Point
+
+_COMPARED = re.compile(r"test/(top|avg)\d+_accuracy")  # where a study names no metrics
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Arm minus baseline on one metric at one point of the grid; see `PairedDifference`.
+
+    Args:
+        p_corrected: `p` corrected over all comparisons of the study; None where `p` is.
+        n: how many seeds both have.
+    """
+
+    arm: str
+    baseline: str
+    point: Point
+    metric: str
+    difference: float | None
+    ci_low: float | None
+    ci_high: float | None
+    p: float | None
+    p_corrected: float | None
+    n: int
+
+
+def compare(aggregates: Sequence[Aggregate], settings: Compare) -> list[Comparison]:
+    """Every arm against the baseline on the confirmation's metrics, in the order of the aggregates.
+
+    Without named metrics these are the top-k and average-k test accuracies. Empty where there is no baseline.
+    A comparison whose p-value is not defined (fewer than two common seeds) does not count in the correction.
+    """
+    baseline = settings.baseline
+    if baseline is None:
+        return []
+    confirmed = [a for a in aggregates if a.stage == "confirm" and _is_compared(a.metric, settings)]
+    arms = [a for a in confirmed if a.arm != baseline]
+    of_baseline = {_place(a): _values(a) for a in confirmed if a.arm == baseline}
+    differences = [
+        paired_difference(_values(arm), of_baseline.get(_place(arm), {}), confidence=settings.confidence)
+        for arm in arms
+    ]
+    p_values = corrected([difference.p for difference in differences], settings.correction)
+    return [
+        _comparison(arm, baseline, difference, p)
+        for arm, difference, p in zip(arms, differences, p_values, strict=True)
+    ]
+
+
+def _comparison(arm: Aggregate, baseline: str, found: PairedDifference, p_corrected: float | None) -> Comparison:
+    return Comparison(
+        arm=arm.arm,
+        baseline=baseline,
+        point=arm.point,
+        metric=arm.metric,
+        difference=found.difference,
+        ci_low=found.ci_low,
+        ci_high=found.ci_high,
+        p=found.p,
+        p_corrected=p_corrected,
+        n=found.n,
+    )
+
+
+def _is_compared(metric: str, settings: Compare) -> bool:
+    return metric in settings.metrics if settings.metrics else bool(_COMPARED.fullmatch(metric))
+
+
+def _place(aggregate: Aggregate) -> tuple[tuple[tuple[str, Any], ...], str]:
+    return tuple(aggregate.point.items()), aggregate.metric
+
+
+def _values(aggregate: Aggregate) -> dict[int, float]:
+    return {seed: value for seed, value in aggregate.values.items() if value is not None}

@@ -1,0 +1,1 @@
+"""A study file: read, checked and complete."""

@@ -1,0 +1,106 @@
+"""Reads the `arms` of a study: each a loss with fixed and searched values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Literal
+
+from setsweep.losses import LOSSES
+from setsweep.losses.declaration import LossDeclaration
+from setsweep.sweeps.study.findings import Findings
+from setsweep.sweeps.study.names import name_rule
+from setsweep.sweeps.study.space import Searchable, Space, is_space, read_space
+from setsweep.sweeps.study.study import Arm
+from setsweep.sweeps.study.training import TrainingBlock, searchable_training
+from setsweep.trainables.config.complete import check_hyperparameter
+from setsweep.trainables.config.training import RULES, check_value, default_training
+from setsweep.trainables.settings.problems import unknown
+
+_KINDS: Mapping[type, Literal["whole", "real", "other"]] = {int: "whole", float: "real", bool: "other"}
+
+
+def read_arms(findings: Findings, training: TrainingBlock, *, k: int) -> dict[str, Arm]:
+    """The arms in the order of the file, those without an error.
+
+    Args:
+        findings: receives what is wrong.
+        training: its searched values are searched by every arm that does not say otherwise.
+        k: the set size of losses that need one and whose arm gives none.
+    """
+    arms = _as_mapping(findings)
+    read = (_read_arm(findings, name, settings, training, k) for name, settings in arms.items())
+    return {arm.name: arm for arm in read if arm is not None}
+
+
+def _as_mapping(findings: Findings) -> Mapping[str, Any]:
+    """The arms by name; a list of names is as good as a mapping of names to nothing."""
+    source = findings.source
+    arms = source.values.get("arms")
+    if isinstance(arms, list) and all(isinstance(name, str) for name in arms):
+        for index, name in enumerate(arms):
+            if name in arms[:index]:
+                findings.add(("arms", index), f"must name each loss once, got {name!r} again.")
+            source.places["arms", name] = source.where(("arms", index))
+        arms = source.values["arms"] = {name: {} for name in arms}
+    if not isinstance(arms, Mapping) or not arms:
+        if "arms" in source.values:
+            findings.add(("arms",), f"must be a mapping of losses to their hyperparameters, got {arms!r}.")
+        return {}
+    return arms
+
+
+def _read_arm(findings: Findings, name: str, settings: Any, training: TrainingBlock, k: int) -> Arm | None:
+    place = ("arms", name)
+    findings.checked(place, name_rule("an arm's name").check, name)
+    settings = {} if settings is None else settings
+    if not isinstance(settings, Mapping):
+        findings.add(place, f"must be a mapping of hyperparameters, got {settings!r}.")
+        return None
+    loss = settings.get("loss", name)
+    if not isinstance(loss, str) or loss not in LOSSES:
+        findings.add((*place, "loss") if "loss" in settings else place, unknown("loss", loss, LOSSES))
+        return None
+    declaration = LOSSES[loss]
+    fixed: dict[str, Any] = {"loss.k": k} if declaration.needs_k else {}
+    searched: dict[str, Space] = {}
+    for key, value in settings.items():
+        if key == "loss":
+            continue
+        path = key if key.startswith("training.") else f"loss.{key}"
+        try:
+            if is_space(value) and path != "loss.k":
+                searched[path] = read_space(value, _searchable(declaration, path, training))
+            else:
+                fixed[path] = _checked(declaration, path, value)
+        except ValueError as error:
+            findings.add((*place, key), str(error))
+    for path, space in training.searched.items():
+        if f"training.{path}" not in fixed:
+            searched.setdefault(f"training.{path}", space)
+    return Arm(name=name, loss=loss, fixed=fixed, searched=searched)
+
+
+def _checked(declaration: LossDeclaration, path: str, value: Any) -> Any:
+    section, _, key = path.partition(".")
+    if section == "training":
+        return check_value(key, value)
+    return check_hyperparameter(declaration, key, value, classes=None)
+
+
+def _searchable(declaration: LossDeclaration, path: str, training: TrainingBlock) -> Searchable:
+    section, _, key = path.partition(".")
+    if section == "training":
+        if key not in RULES:
+            raise ValueError(unknown("setting", key, RULES))
+        return searchable_training(key, training.fixed.get(key, default_training()[key]))
+    check = partial(_checked, declaration, path)
+    if key not in declaration.hyperparameters:
+        check(None)  # tells which there are
+    hyperparameter = declaration.hyperparameters[key]
+    return Searchable(
+        type=_KINDS[type(hyperparameter.default)],
+        check=check,
+        default=hyperparameter.default,
+        own_range=hyperparameter.search,
+    )

@@ -1,0 +1,40 @@
+"""From a study to the configuration of one run: an arm, a grid point, values for what is searched, a seed."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from setsweep.sweeps.study.study import Arm, Point, Study
+
+
+def plain_config(
+    study: Study, arm: Arm, point: Point, values: Mapping[str, Any], *, seed: int, test: bool
+) -> dict[str, Any]:
+    """The configuration as plain data, for `trainables.config.complete.complete_config`.
+
+    Args:
+        study: gives data, model, training and k.
+        arm: gives the loss and its fixed values.
+        point: a point of the grid.
+        values: by path, for what the arm searches.
+        seed: of the run.
+        test: whether the run may look at the test split.
+    """
+    plain: dict[str, Any] = {
+        "data": dict(study.data),
+        "model": dict(study.model),
+        "loss": {"name": arm.loss},
+        "training": copy.deepcopy(dict(study.training)),
+        "k": list(study.k),
+        "seed": seed,
+        "test": test,
+    }
+    for path, value in {**point, **arm.fixed, **values}.items():
+        *sections, last = path.split(".")
+        parent = plain
+        for section in sections:
+            parent = parent.setdefault(section, {})
+        parent[last] = value
+    return plain

@@ -1,0 +1,87 @@
+"""Reads the `grid` of a study: the values of data, model and training at which every arm is run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from setsweep.data import declaration_of
+from setsweep.sweeps.study.findings import Findings, Section
+from setsweep.sweeps.study.study import Arm
+from setsweep.trainables.config.complete import check_data, check_model
+from setsweep.trainables.config.training import RULES, check_value
+from setsweep.trainables.models.table import model_parameters
+from setsweep.trainables.settings.problems import ConfigError, unknown
+
+MAX_POINTS = 1000
+
+
+def read_grid(findings: Findings, data: Mapping[str, Any], model: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
+    """The legal values of each path, in their own types.
+
+    Args:
+        findings: receives what is wrong.
+        data: the study's, complete.
+        model: the study's, complete.
+    """
+    known = [f"data.{name}" for name in declaration_of(data).parameters]
+    known += [f"model.{name}" for name in model_parameters(model)]
+    known += [f"training.{path}" for path in RULES]
+    grid = {}
+    for path, values in Section(findings, ("grid",)).values.items():
+        if path in known:
+            grid[path] = _read_values(findings, path, values, _checker(path, data, model))
+        elif path in ("data.name", "model.name"):
+            findings.add(("grid", path), f"must be the same in all of a study, got {values!r}.")
+        else:
+            findings.add(("grid", path), unknown("grid field", path, known))
+    points = math.prod(len(values) for values in grid.values())
+    if points > MAX_POINTS:
+        findings.add(("grid",), f"must have at most {MAX_POINTS} points, got {points}.")
+    return {path: values for path, values in grid.items() if values}
+
+
+def check_grid_alone(findings: Findings, grid: Mapping[str, Any], arms: Mapping[str, Arm]) -> None:
+    """A value of the grid is the same for every arm, so none may fix or search it."""
+    for arm in arms.values():
+        for path in grid:
+            own = ("arms", arm.name, path)
+            if findings.source.has(own):
+                findings.add(own, "must be left to the grid, which has it too.")
+            elif path in arm.searched:
+                findings.add(("grid", path), "must be searched or in the grid, got both.")
+
+
+def _read_values(findings: Findings, path: str, values: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
+    place = ("grid", path)
+    if not isinstance(values, list) or not values:
+        findings.add(place, f"must be a list of values, got {values!r}.")
+        return ()
+    legal: list[Any] = []
+    for index, value in enumerate(values):
+        try:
+            checked = check(value)
+        except ValueError as error:
+            findings.add((*place, index), str(error))
+            continue
+        if any(repr(checked) == repr(other) for other in legal):
+            findings.add((*place, index), f"must be a list of distinct values, got {value!r} again.")
+        else:
+            legal.append(checked)
+    return tuple(legal)
+
+
+def _checker(path: str, data: Mapping[str, Any], model: Mapping[str, Any]) -> Callable[[Any], Any]:
+    section, _, key = path.partition(".")
+    if section == "training":
+        return lambda value: check_value(key, value)
+    check, settings = (check_data, data) if section == "data" else (check_model, model)
+
+    def checked(value: Any) -> Any:
+        try:
+            return check({**settings, key: value})[key]
+        except ConfigError as error:
+            raise ValueError(error.problems[0].rule) from None
+
+    return checked

@@ -1,0 +1,50 @@
+"""Checks the runs of a study before any is trained: what is legal by itself may not be so together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from setsweep.sweeps.study.configuration import plain_config
+from setsweep.sweeps.study.errors import Path
+from setsweep.sweeps.study.findings import Findings
+from setsweep.sweeps.study.protocol import searched_place
+from setsweep.sweeps.study.space import Space
+from setsweep.sweeps.study.study import Arm, Point, Study
+from setsweep.trainables.config.complete import complete_config
+from setsweep.trainables.settings.problems import ConfigError
+
+
+def check_points(findings: Findings, study: Study) -> None:
+    """Check every arm at every point, and at the first point with each end of its search spaces."""
+    for number, point in enumerate(study.points()):
+        for arm in study.arms.values():
+            defaults = {path: space.default for path, space in arm.searched.items()}
+            _check(findings, study, arm, point, defaults)
+            for path, value in _ends(arm.searched) if number == 0 else ():
+                _check(findings, study, arm, point, {**defaults, path: value})
+
+
+def _check(findings: Findings, study: Study, arm: Arm, point: Point, values: Mapping[str, Any]) -> None:
+    try:
+        complete_config(plain_config(study, arm, point, values, seed=0, test=False))
+    except ConfigError as error:
+        for problem in error.problems:
+            findings.add(_place(findings, study, arm, point, problem.field), problem.rule)
+
+
+def _ends(searched: Mapping[str, Space]) -> Iterator[tuple[str, Any]]:
+    for path, space in searched.items():
+        for value in space.choices or (space.low, space.high):
+            yield path, value
+
+
+def _place(findings: Findings, study: Study, arm: Arm, point: Point, field: str) -> Path:
+    """The field of the study that a field of a run's configuration comes from."""
+    if field in point:
+        return ("grid", field, study.grid[field].index(point[field]))
+    if field == "loss.k" and not findings.source.has(("arms", arm.name, "k")):
+        return ("k",)
+    if field.startswith("loss."):
+        return ("arms", arm.name, field.removeprefix("loss."))
+    return searched_place(findings, arm, field)

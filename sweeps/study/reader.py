@@ -1,0 +1,146 @@
+"""Reads a study file: checked, every default filled in, all of its errors told at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from setsweep.sweeps.study.arms import read_arms
+from setsweep.sweeps.study.difference import describe_difference
+from setsweep.sweeps.study.errors import StudyError
+from setsweep.sweeps.study.findings import Findings, Section
+from setsweep.sweeps.study.grid import check_grid_alone, read_grid
+from setsweep.sweeps.study.metrics import k_of
+from setsweep.sweeps.study.names import name_rule
+from setsweep.sweeps.study.points import check_points
+from setsweep.sweeps.study.protocol import (
+    check_device,
+    check_search,
+    read_compare,
+    read_confirm_seeds,
+    read_resources,
+    read_search,
+)
+from setsweep.sweeps.study.source import Source, open_study, read_source
+from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.study.training import TrainingBlock, fill_in_preset, fit_milestones, read_training
+from setsweep.sweeps.study.yaml_nodes import dump_yaml
+from setsweep.trainables.config.complete import check_data, check_k, check_model, num_classes
+from setsweep.trainables.config.training import default_training, nest
+from setsweep.trainables.settings.problems import ConfigError
+from setsweep.trainables.settings.rules import flag, text
+
+__all__ = ["StudyError", "describe_difference", "read_study"]
+
+_REQUIRED = ("study", "data", "model", "k", "arms")
+_FIELDS = (*_REQUIRED, "about", "training", "grid", "search", "confirm", "compare", "resources")
+
+
+def read_study(path_or_name: str | Path, overrides: Sequence[str] = ()) -> Study:
+    """The study of a file, or the bundled study of that name.
+
+    Args:
+        path_or_name: a path; or the name of a bundled study, where no file is called so.
+        overrides: values put over the file's, as in ``training.epochs=3``; the right side is YAML.
+
+    Raises:
+        StudyError: every rule that is broken, with file (or override), line and field.
+    """
+    content, shown = open_study(path_or_name)
+    source = read_source(content, shown)
+    for assignment in overrides:
+        source.override(assignment)
+    notes = (fill_in_preset(source), fit_milestones(source))
+    return _read(Findings(source), path=shown, notes=tuple(note for note in notes if note))
+
+
+def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
+    source = findings.source
+    top = Section(findings, (), _FIELDS)
+    for field in _REQUIRED:
+        if field not in top.values:
+            findings.add((field,), "must be given, got nothing.")
+    name = top.read("study", name_rule("a name"), "")
+    about = top.read("about", text(), "")
+    root, download = _read_places(findings)
+    data = _read_config(findings, "data", check_data, _without(source, "data", "root", "download"))
+    model = _read_config(findings, "model", check_model, source.values.get("model"))
+    k = _read_k(findings, num_classes(data) if data else None)
+    training = read_training(findings)
+    search = read_search(findings, k)
+    arms = read_arms(findings, training, k=k_of(search.objective) if search else k[0])
+    grid = read_grid(findings, data, model) if data and model else {}
+    check_grid_alone(findings, grid, arms)
+    check_search(findings, search, arms, training)
+    resources = read_resources(findings)
+    check_device(findings, training, resources)
+    study = Study(
+        name=name,
+        about=about,
+        data=data,
+        model=model,
+        training=_complete(training),
+        k=k,
+        arms=arms,
+        grid=grid,
+        search=search,
+        confirm_seeds=read_confirm_seeds(findings, search),
+        compare=read_compare(findings, list(source.values["arms"]) if arms else None, k),
+        resources=resources,
+        data_root=root,
+        download=download,
+        text=dump_yaml(source.values),
+        path=path,
+        notes=notes,
+    )
+    if not findings.within("data", "model", "k", "training", "grid"):
+        check_points(findings, study)
+    findings.raise_any()
+    return study
+
+
+def _read_places(findings: Findings) -> tuple[str | None, bool]:
+    """Where the data lies; not part of what decides a result."""
+    section = Section(findings, ("data",))
+    return section.read("root", text(), None), section.read("download", flag(), default=False)
+
+
+def _without(source: Source, section: str, *fields: str) -> Any:
+    values = source.values.get(section)
+    if not isinstance(values, Mapping):
+        return values
+    return {key: value for key, value in values.items() if key not in fields}
+
+
+def _read_config(
+    findings: Findings, section: str, check: Callable[[Any], dict[str, Any]], values: Any
+) -> dict[str, Any]:
+    """A section that a run's configuration has as well; empty where it is broken."""
+    if section not in findings.source.values:
+        return {}
+    try:
+        return check(values)
+    except ConfigError as error:
+        for problem in error.problems:
+            findings.add(tuple(problem.field.split(".")), problem.rule)
+        return {}
+
+
+def _read_k(findings: Findings, classes: int | None) -> tuple[int, ...]:
+    """The set sizes; where they are broken, those of them that the rest can be checked with."""
+    value = findings.source.values.get("k")
+    try:
+        return check_k(value, classes)
+    except ConfigError as error:
+        for problem in error.problems if "k" in findings.source.values else ():
+            findings.add(("k",), problem.rule)
+    sizes = value if isinstance(value, list) else [value]
+    return tuple(sorted({size for size in sizes if type(size) is int and size > 0})) or (1,)
+
+
+def _complete(training: TrainingBlock) -> dict[str, Any]:
+    """The values that are fixed, given or by default, as nested plain data."""
+    flat = default_training() | training.fixed
+    plain = {path: list(value) if isinstance(value, tuple) else value for path, value in flat.items()}
+    return nest({path: value for path, value in plain.items() if path not in training.searched})

@@ -1,0 +1,152 @@
+"""Reads YAML as plain data, with the place of every value; nothing of it is ever run.
+
+Plain scalars follow YAML 1.2, which is what people mean: ``1e-3`` is a number, ``on`` and ``no`` are text, and only
+true and false are truth values (PyYAML by itself follows YAML 1.1).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NoReturn
+
+import yaml
+
+from setsweep.sweeps.study.errors import Path, Place, StudyError, error_line
+
+MAX_VALUES = 20_000
+_INT64 = 2**63
+_TAG = "tag:yaml.org,2002:"
+_NULL = r"(?:~|null|Null|NULL|)$"
+_BOOL = r"(?:true|True|TRUE|false|False|FALSE)$"
+_INT = r"[-+]?[0-9][0-9_]*$"
+_FLOAT = (
+    r"(?:[-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$"
+)
+
+
+class _Loader(yaml.SafeLoader):
+    """Composes nodes and resolves their plain scalars as in YAML 1.2; nothing is constructed with it."""
+
+    yaml_implicit_resolvers = {}  # noqa: RUF012  # PyYAML's own registry; emptied of the rules of YAML 1.1
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes text that YAML 1.1 or 1.2 would take for something else, and writes every value out in full."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        del data
+        return True
+
+
+_Loader.add_implicit_resolver(f"{_TAG}null", re.compile(_NULL), ["~", "n", "N", ""])
+_Loader.add_implicit_resolver(f"{_TAG}bool", re.compile(_BOOL), list("tTfF"))
+for _class in (_Loader, _Dumper):
+    _class.add_implicit_resolver(f"{_TAG}int", re.compile(_INT), list("-+0123456789"))
+    _class.add_implicit_resolver(f"{_TAG}float", re.compile(_FLOAT), list("-+.0123456789"))
+
+
+def read_yaml(text: str, origin: str, *, lines: bool = True) -> tuple[Any, dict[Path, Place]]:
+    """The value of a YAML text, and where each part of it stands, by its path of keys and list indices.
+
+    Args:
+        text: one YAML document; keys are taken as text. An empty one is None.
+        origin: the file's name, for messages.
+        lines: whether places have lines; False for a ``--set``.
+
+    Raises:
+        StudyError: no YAML, a key given twice, a tag, more than `MAX_VALUES` values.
+    """
+
+    def refuse(line: int, rule: str) -> NoReturn:
+        raise StudyError([error_line(builder.place(line), (), rule)]) from None
+
+    builder = _Builder(origin, lines=lines)
+    try:
+        node = yaml.compose(text, Loader=_Loader)
+        if node is None:
+            return None, {(): builder.place(1)}
+        return builder.build(node, ()), builder.places
+    except yaml.MarkedYAMLError as error:
+        refuse(error.problem_mark.line + 1 if error.problem_mark else 1, f"must be YAML, got {error.problem}.")
+    except yaml.reader.ReaderError as error:
+        refuse(text.count("\n", 0, error.position) + 1, f"must be YAML, got the character {chr(error.character)!r}.")
+    except RecursionError:
+        refuse(1, "must not be nested so deeply, or hold itself.")
+
+
+def dump_yaml(value: Any) -> str:
+    """The value as YAML that reads back as itself; keys keep their order, innermost lists and mappings their line."""
+    text: str = yaml.dump(
+        value, Dumper=_Dumper, sort_keys=False, default_flow_style=None, width=120, allow_unicode=True
+    )
+    return text
+
+
+class _Builder:
+    """Turns nodes into plain data and notes their places."""
+
+    def __init__(self, origin: str, *, lines: bool) -> None:
+        self.places: dict[Path, Place] = {}
+        self._origin, self._lines, self._count = origin, lines, 0
+
+    def place(self, line: int) -> Place:
+        return Place(line if self._lines else 0, self._origin)
+
+    def build(self, node: yaml.Node, path: Path, line: int | None = None) -> Any:
+        """The node's value; `line` is that of its key, where it has one."""
+        line = line or node.start_mark.line + 1
+        self.places[path] = self.place(line)
+        self._count += 1
+        if self._count > MAX_VALUES:
+            self._refuse(line, path, f"must hold at most {MAX_VALUES} values, aliases written out, got more.")
+        self._check_tag(node, line, path)
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node, path)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
+        try:
+            return _scalar(node.tag.removeprefix(_TAG), node.value)
+        except ValueError as error:
+            self._refuse(line, path, str(error))
+
+    def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            line = key_node.start_mark.line + 1
+            if not isinstance(key_node, yaml.ScalarNode):
+                self._refuse(line, path, "must have text for its keys, got a list or a mapping.")
+            self._check_tag(key_node, line, path)
+            key = key_node.value
+            if key in values:
+                self._refuse(line, (*path, key), f"must be given once, got it in {self.places[*path, key]} as well.")
+            values[key] = self.build(value_node, (*path, key), line)
+        return values
+
+    def _check_tag(self, node: yaml.Node, line: int, path: Path) -> None:
+        if isinstance(node, yaml.MappingNode):
+            legal: tuple[str, ...] = ("map",)
+        else:
+            legal = ("seq",) if isinstance(node, yaml.SequenceNode) else ("null", "bool", "int", "float", "str")
+        if node.tag not in [_TAG + kind for kind in legal]:
+            why = "tags that run code are not read" if node.tag.startswith(f"{_TAG}python/") else "tags are not read"
+            self._refuse(line, path, f"{why}, got '{node.tag.replace(_TAG, '!!')}'.")
+
+    def _refuse(self, line: int, path: Path, rule: str) -> NoReturn:
+        raise StudyError([error_line(self.place(line), path, rule)])
+
+
+def _scalar(kind: str, text: str) -> Any:
+    """The value of a scalar; a tag such as ``!!int`` may claim a kind that the text is not."""
+    if kind == "str":
+        return text
+    pattern = {"null": _NULL, "bool": _BOOL, "int": _INT, "float": _FLOAT}[kind]
+    if not re.match(pattern, text):
+        raise ValueError(f"must be of the kind that its tag says, {kind}, got {text!r}.")
+    if kind == "int":
+        number = int(text.replace("_", "")) if len(text) < 30 else _INT64
+        if not -_INT64 <= number < _INT64:
+            raise ValueError(f"must be a number of 64 bits, got {text!r}.")
+        return number
+    if kind == "float":
+        return float(text.replace("_", "").lower().replace(".inf", "inf").replace(".nan", "nan"))
+    return text.lower() == "true" if kind == "bool" else None

@@ -1,0 +1,107 @@
+"""``setsweep status`` while a study is running, asked at a moment when the sweep stands still."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from setsweep.sweeps.commands import status
+from setsweep.sweeps.commands.status import StatusFile
+from setsweep.sweeps.execution.local_executor import LocalExecutor
+from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.records.study_folder import open_journal, study_folder
+from setsweep.sweeps.study.reader import read_study
+from setsweep.sweeps.sweep import Sweep
+from setsweep.trainables.config.run_config import RunResult
+
+PATIENCE = 60
+HEADING = ["done", "running", "diverged", "failed", "waiting"]
+
+
+class Pause:
+    """Watches a sweep, which stands still while something is done after that many runs."""
+
+    def __init__(self, runs: int, then: Callable[[], object]) -> None:
+        self._left, self._then = runs, then
+
+    def started(self, run: PlannedRun) -> None:
+        """Nothing yet."""
+
+    def finished(self, run: PlannedRun, result: RunResult) -> None:
+        self._left -= 1
+        if self._left == 0:
+            self._then()
+
+    def tick(self) -> None:
+        """Nothing now."""
+
+
+@pytest.fixture
+def kept(small: Path) -> Path:
+    """The folder of the study, in which nothing has been run."""
+    folder = study_folder("setsweep-results", "small")
+    open_journal(read_study(small), folder).close()
+    return folder
+
+
+def test_a_running_study_is_shown_with_what_is_done_in_training_and_left(
+    setsweep: Any, spawn: Callable[..., subprocess.Popen[str]], small: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When two of the seven runs are done, the one that waited for the only slot is next, and four are left."""
+    monkeypatch.setattr(status, "WRITE_SECONDS", 0.0)
+    said: list[str] = []
+
+    def ask() -> None:
+        said.append(setsweep("status").out)
+        out, err = spawn("status", "small").communicate(timeout=PATIENCE)  # as a user asks, beside the sweep
+        assert err == ""
+        said.append(out)
+
+    study = read_study(small)
+    with open_journal(study, kept) as journal:
+        planner = Planner(study, journal.results)
+        Sweep(study, planner, LocalExecutor(), journal, kept, [StatusFile(kept), Pause(2, ask)]).run()
+    (heading, row), (_, *arms) = ([line.split() for line in table.splitlines()] for table in said)
+    assert heading == ["study", *HEADING]
+    assert row == ["small", "2", "1", "0", "0", "4"]
+    assert [arm[0] for arm in arms] == ["cross_entropy", "avgk"]
+    assert [sum(int(arm[column]) for arm in arms) for column in range(1, 6)] == [2, 1, 0, 0, 4]
+
+
+def test_a_sweep_that_was_killed_runs_nothing(setsweep: Any, kept: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait(PATIENCE)
+    _say(kept, pid=os.getpid())
+    assert _running(setsweep) == 1
+    _say(kept, pid=ended.pid)
+    assert _running(setsweep) == 0
+
+
+def test_a_sweep_on_another_host_runs_while_it_says_so(setsweep: Any, kept: Path) -> None:
+    _say(kept, host="elsewhere", pid=-1)
+    assert _running(setsweep) == 1
+    _say(kept, host="elsewhere", pid=-1, time=time.time() - 2 * status.STALE_SECONDS)
+    assert _running(setsweep) == 0
+
+
+def _say(folder: Path, **changed: Any) -> None:
+    """Write what a running sweep of one run would say of itself, with some of it changed."""
+    said = {"pid": os.getpid(), "host": socket.gethostname(), "time": time.time(), "running": {"a key": "avgk"}}
+    (folder / "status.json").write_text(json.dumps(said | changed))
+
+
+def _running(setsweep: Any) -> int:
+    """How many runs of the only study are said to be in training."""
+    said = setsweep("status")
+    assert said.code == 0
+    return int(said.out.splitlines()[1].split()[2])

@@ -1,0 +1,123 @@
+"""Whatever a study file holds, reading it gives a study or a StudyError, and never another exception."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from setsweep.sweeps.study.errors import StudyError
+from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.study.yaml_nodes import dump_yaml, read_yaml
+
+Read = Callable[..., Study]
+
+ILLEGAL_EVERYWHERE = ("no such thing", -7, [[]], {"a": {"b": 1}}, float("nan"), float("inf"), {"uniform": [3, "x"]})
+ANYTHING = (
+    *ILLEGAL_EVERYWHERE,
+    *(
+        None,
+        True,
+        0,
+        1,
+        2.5,
+        2**62,
+        1e300,
+        "",
+        "full",
+        "default_space",
+        "avgk",
+        [],
+        [1],
+        [2, 1],
+        [None],
+        ["avgk", {}],
+        {},
+    ),
+    *({"choice": [1]}, {"int": [1, 3]}, {"log_uniform": [1e-3, 1]}, {"loss": "avgk"}, {"name": "circle"}),
+    *({"choice": [[1], {}]}, {"int": [1, 2**62]}, {"default": 1}, {"training.epochs": {"int": [1, 2]}}),
+)
+ROUNDS = 200
+
+
+def fields(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The path of every value below the top."""
+    if path:
+        yield path
+    inner: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inner:
+        yield from fields(each, (*path, key))
+
+
+def replaced(values: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """A copy with another value at the path."""
+    changed = copy.deepcopy(values)
+    parent = changed
+    for key in path[:-1]:
+        parent = parent[key]
+    parent[path[-1]] = value
+    return changed
+
+
+def test_every_field_refuses_what_is_illegal_everywhere(read_text: Read, example: str) -> None:
+    values = read_yaml(example, "example")[0]
+    corrupted = [(path, value) for path in fields(values) for value in ILLEGAL_EVERYWHERE]
+    assert len(corrupted) > 300
+    for path, value in corrupted:
+        if path == ("about",) and isinstance(value, str):
+            continue
+        with pytest.raises(StudyError) as caught:
+            read_text(dump_yaml(replaced(values, path, value)))
+        assert all(line.startswith("study.yaml:") and line.endswith((".", "?")) for line in caught.value.errors), path
+
+
+@pytest.mark.parametrize("kind", ["replaced", "renamed", "removed", "overridden"])
+def test_a_random_change_of_a_field_gives_a_study_or_its_errors(read_text: Read, example: str, kind: str) -> None:
+    values = read_yaml(example, "example")[0]
+    paths = list(fields(values))
+    rng = random.Random(kind)  # a string seeds it alike in every process
+    refused = 0
+    for _ in range(ROUNDS):
+        path, value = rng.choice(paths), rng.choice(ANYTHING)
+        overrides = []
+        if kind == "replaced":
+            text = dump_yaml(replaced(values, path, value))
+        elif kind == "overridden":
+            text = example
+            overrides = [f"{'.'.join(map(str, path))}={dump_yaml(value).strip()}"]
+        else:
+            text = dump_yaml(
+                renamed(values, path, rng.choice(("x", "training.epochs", "")) if kind == "renamed" else None)
+            )
+        try:
+            read_text(text, *overrides)
+        except StudyError as error:
+            refused += 1
+            assert error.errors
+    assert refused > ROUNDS / 10, "the changes are hardly ever wrong: the test has lost its teeth"
+
+
+def renamed(values: Any, path: tuple[Any, ...], name: str | None) -> Any:
+    """A copy with another key at the path, or without it."""
+    changed = copy.deepcopy(values)
+    parent = changed
+    for key in path[:-1]:
+        parent = parent[key]
+    value = parent.pop(path[-1])
+    if name is not None and isinstance(parent, dict):
+        parent[name] = value
+    return changed
+
+
+def test_a_random_change_of_a_character_gives_a_study_or_its_errors(read_text: Read, example: str) -> None:
+    rng = random.Random(0)
+    for _ in range(ROUNDS):
+        place = rng.randrange(len(example))
+        text = example[:place] + rng.choice("{}[]:,#&*!|>'\"%@`\t\n -0aé\x00") + example[place + rng.randrange(2) :]
+        try:
+            read_text(text)
+        except StudyError as error:
+            assert all(line.startswith("study.yaml:") for line in error.errors)

@@ -1,0 +1,118 @@
+"""Run configurations: completed, or refused with every reason."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from setsweep.trainables.config.complete import complete_config
+from setsweep.trainables.config.run_config import RunConfig
+from setsweep.trainables.settings.problems import ConfigError, Problem
+
+PLAIN: dict[str, Any] = {
+    "data": {"name": "digits"},
+    "model": {"name": "linear"},
+    "loss": {"name": "avgk"},
+    "k": [2, 3],
+}
+
+
+def messages_of(plain: dict[str, Any]) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        complete_config(plain)
+    return str(caught.value).splitlines()
+
+
+def test_a_default_left_out_and_spelled_out_give_the_same_key() -> None:
+    short = complete_config(PLAIN)
+    spelled = copy.deepcopy(PLAIN)
+    spelled["data"] |= {"label_noise": 0}
+    spelled["model"] |= {"bias": True}
+    spelled["loss"] |= {"alpha": 1, "k": 2}
+    spelled |= {"training": {"epochs": 10, "optimizer": {"lr": 0.1, "weight_decay": 0}}, "seed": 0, "test": True}
+    assert complete_config(spelled) == short
+    assert complete_config(spelled).key == short.key
+
+
+def test_a_completed_configuration_stays_as_it_is() -> None:
+    config = complete_config(PLAIN)
+    again = complete_config(config.to_dict())
+    assert again == config
+    assert again.key == config.key == RunConfig.from_dict(config.to_dict()).key
+
+
+def test_real_hyperparameters_given_as_whole_numbers_become_real() -> None:
+    config = complete_config({**PLAIN, "loss": {"name": "avgk", "alpha": 2}, "k": 2})
+    assert repr(config.loss["alpha"]) == "2.0"
+    assert config.k == (2,)
+
+
+def test_a_loss_without_k_gets_none() -> None:
+    assert complete_config({**PLAIN, "loss": {"name": "cross_entropy"}}).loss == {"name": "cross_entropy"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "messages"),
+    [
+        ({"data": {"name": "digits", "label_noise": 2}}, ["data.label_noise must be between 0 and 1, got 2.0."]),
+        ({"data": {"name": "digits", "label_noise": []}}, ["data.label_noise must be a number, got []."]),
+        ({"data": {"name": ["digits"]}}, ["data.name must be a name, got ['digits']."]),
+        ({"model": {"name": "linear", "bias": 1}}, ["model.bias must be of type bool, got 1."]),
+        ({"model": "linear"}, ["model must be a mapping, got 'linear'."]),
+        ({"loss": {"name": "avgk", "alpha": -1}}, ["loss.alpha must be >= 0, got -1."]),
+        ({"loss": {"name": "avgk", "k": 10}}, ["loss.k must be between 1 and num_classes - 1 = 9, got 10."]),
+        (
+            {"loss": {"name": "noised_topk_hinge", "epsilom": 1}},
+            [
+                "loss.epsilom: unknown hyperparameter 'epsilom'. Did you mean 'epsilon'? "
+                "Known: epsilon, k, num_samples.",
+            ],
+        ),
+        ({"k": 10}, ["k must be between 1 and num_classes - 1 = 9, got 10."]),
+        ({"k": []}, ["k must be a whole number or a list of some, got []."]),
+        ({"k": [3, 2]}, ["k must be ascending, got [3, 2]."]),
+        ({"seed": -1}, ["seed must be between 0 and 9223372036854775807, got -1."]),
+        ({"test": "no"}, ["test must be true or false, got 'no'."]),
+        ({"training": {"epochs": 0}}, ["training.epochs must be >= 1, got 0."]),
+        (
+            {"trainig": {}},
+            [
+                "trainig: unknown field 'trainig'. Did you mean 'training'? "
+                "Known: data, k, loss, model, seed, test, training.",
+            ],
+        ),
+        (
+            {"data": {"name": "digit"}, "seed": 1.5, "training": {"epochs": 0}},
+            [
+                "data.name: unknown data set 'digit'. Did you mean 'digits'? "
+                "Known: cifar100, cifar100_lt, circle, digits, fashion_mnist, image_folder, plantnet300k.",
+                "training.epochs must be >= 1, got 0.",
+                "seed must be a whole number, got 1.5.",
+            ],
+        ),
+    ],
+)
+def test_every_broken_rule_is_told(changes: dict[str, Any], messages: list[str]) -> None:
+    assert messages_of(PLAIN | changes) == messages
+
+
+@pytest.mark.parametrize("field", ["data", "model", "loss", "k"])
+def test_what_has_no_default_must_be_given(field: str) -> None:
+    assert messages_of({key: value for key, value in PLAIN.items() if key != field}) == [
+        f"{field} must be given, got nothing."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("message", "problem"),
+    [
+        ("sigma must be > 0, got 0.", Problem("data.sigma", "must be > 0, got 0.")),
+        ("data.sigma must be > 0, got 0.", Problem("data.sigma", "must be > 0, got 0.")),
+        ("data.sigma: no such thing", Problem("data.sigma", "no such thing")),
+        ("files must be there, got none.", Problem("data", "files must be there, got none.")),
+    ],
+)
+def test_a_message_of_a_part_is_given_to_its_field(message: str, problem: Problem) -> None:
+    assert Problem.from_message("data", message, ["sigma", "shift"]) == problem

@@ -1,0 +1,124 @@
+"""The legal values of training."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from setsweep.data.augment import Augmentation
+from setsweep.losses import LOSSES
+from setsweep.trainables.config.run_config import Optimizer, Training
+from setsweep.trainables.config.training import RULES, check_for_loss, check_training, default_training, flatten, nest
+from setsweep.trainables.settings.problems import ConfigError
+
+
+def test_every_setting_has_a_rule_and_a_legal_default() -> None:
+    defaults = default_training()
+    assert set(RULES) == set(defaults)
+    for path, default in defaults.items():
+        assert RULES[path].check(default) == default
+
+
+def test_nothing_given_is_the_default() -> None:
+    assert check_training({}) == Training()
+
+
+def test_values_come_in_their_own_types() -> None:
+    training = check_training(
+        {
+            "epochs": 3.0,
+            "batch_size": "full",
+            "optimizer": {"name": "adam", "lr": 1, "betas": [0, 0.5]},
+            "milestones": [1],
+            "clip_norm": 1,
+            "ema": 0,
+            "augment": {"mixup": 1},
+        }
+    )
+    assert repr(training) == repr(
+        Training(
+            epochs=3,
+            batch_size="full",
+            optimizer=Optimizer(name="adam", lr=1.0, betas=(0.0, 0.5)),
+            milestones=(1,),
+            clip_norm=1.0,
+            ema=0.0,
+            augment=Augmentation(mixup=1.0),
+        )
+    )
+
+
+def test_nest_is_the_inverse_of_flatten() -> None:
+    nested = dataclasses.asdict(Training())
+    assert nest(flatten(nested)) == nested
+
+
+@pytest.mark.parametrize(
+    ("plain", "messages"),
+    [
+        ({"epochs": 0}, ["training.epochs must be >= 1, got 0."]),
+        ({"epochs": True}, ["training.epochs must be a whole number, got True."]),
+        ({"batch_size": None}, ["training.batch_size must be a whole number or full, got None."]),
+        ({"clip_norm": 0}, ["training.clip_norm must be > 0 or null, got 0."]),
+        ({"clip_norm": "tight"}, ["training.clip_norm must be a number or null, got 'tight'."]),
+        ({"ema": 1}, ["training.ema must be >= 0 and < 1, got 1."]),
+        ({"patience": 0}, ["training.patience must be >= 1 or null, got 0."]),
+        ({"warmup_epochs": -1}, ["training.warmup_epochs must be >= 0, got -1."]),
+        ({"epochs": 3, "warmup_epochs": 3}, ["training.warmup_epochs must be below training.epochs = 3, got 3."]),
+        (
+            {"patience": 2, "keep": "last"},
+            ["training.patience must be null with training.keep = last, which waits for no best epoch, got 2."],
+        ),
+        (
+            {"precision": "bfloat"},
+            ["training.precision must be one of float32, tf32, bfloat16, got 'bfloat'. Did you mean 'bfloat16'?"],
+        ),
+        ({"compile": 1}, ["training.compile must be true or false, got 1."]),
+        ({"augment": "flip"}, ["training.augment must be a mapping, got 'flip'."]),
+        ({"augment": {"flip": 0.5}}, ["training.augment.flip must be true or false, got 0.5."]),
+        ({"augment": {"mixup": -1}}, ["training.augment.mixup must be >= 0, got -1."]),
+        ({"gamma": 2}, ["training.gamma must be > 0 and <= 1, got 2."]),
+        ({"reference_batch_size": 0}, ["training.reference_batch_size must be >= 1 or null, got 0."]),
+        (
+            {"optimizer": {"name": "sdg"}},
+            ["training.optimizer.name must be one of sgd, adam, adamw, got 'sdg'. Did you mean 'sgd'?"],
+        ),
+        ({"optimizer": "sgd"}, ["training.optimizer must be a mapping, got 'sgd'."]),
+        ({"optimizer": {"lr": float("nan")}}, ["training.optimizer.lr must be a number, got nan."]),
+        ({"optimizer": {"lr": 10**400}}, [f"training.optimizer.lr must be a number, got {10**400}."]),
+        (
+            {"epochs": 0, "keep": "all", "milestones": [3, 2]},
+            [
+                "training.epochs must be >= 1, got 0.",
+                "training.keep must be one of best, last, got 'all'.",
+                "training.milestones must be ascending, got [3, 2].",
+            ],
+        ),
+        (
+            {"optimizer": {"name": "adamw", "momentum": 0.9, "nesterov": True}},
+            [
+                "training.optimizer.momentum must be left out, since adamw has none, got 0.9.",
+                "training.optimizer.nesterov must be left out, since adamw has none, got True.",
+            ],
+        ),
+    ],
+)
+def test_every_broken_rule_is_told(plain: dict[str, Any], messages: list[str]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        check_training(plain)
+    assert str(caught.value).splitlines() == messages
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_mixed_labels_are_for_losses_that_take_them(loss: str) -> None:
+    check_for_loss(Training(), LOSSES[loss])
+    mixed = Training(augment=Augmentation(mixup=0.2))
+    if LOSSES[loss].soft_labels:
+        check_for_loss(mixed, LOSSES[loss])
+        return
+    with pytest.raises(ConfigError) as caught:
+        check_for_loss(mixed, LOSSES[loss])
+    message = f"training.augment.mixup must be 0 with {loss}, which takes no soft labels, got 0.2."
+    assert str(caught.value) == message

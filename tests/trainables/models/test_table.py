@@ -1,0 +1,212 @@
+"""Models and heads: what goes in, what comes out, and where the first weights come from."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, get_args
+
+import pytest
+import torch
+from torch import nn
+from torch.func import functional_call, stack_module_state, vmap
+
+from setsweep.losses.declaration import Head
+from setsweep.trainables.models.table import MODELS, build_model, complete_model, model_parameters
+
+SHAPES = {"vectors": (5,), "gray images": (1, 8, 8), "colour images": (3, 9, 12)}
+CASES = [
+    (model, head, shape)
+    for model, head, shape in itertools.product(MODELS, get_args(Head), SHAPES)
+    if not MODELS[model].images_only or shape == "gray images" or (model, shape) == ("small_cnn", "colour images")
+]
+IMAGE_MODELS = [name for name, declaration in MODELS.items() if declaration.images_only]
+LIGHT: dict[str, dict[str, Any]] = {  # the same code on fewer weights
+    "vit_b_16": {"layers": 1},
+    "densenet": {"depth": 10, "growth": 4},
+}
+
+
+def _build(
+    name: str, head: Head = "linear", shape: tuple[int, ...] = (3, 8, 8), seed: int = 0, **settings: Any
+) -> nn.Module:
+    settings = LIGHT.get(name, {}) | settings
+    return build_model(
+        complete_model({"name": name, **settings}), head=head, input_shape=shape, num_classes=7, seed=seed
+    )
+
+
+@pytest.mark.parametrize(("model", "head", "shape"), CASES)
+def test_scores_are_batch_by_classes(model: str, head: Head, shape: str) -> None:
+    scores = _build(model, head, SHAPES[shape])(torch.randn(4, *SHAPES[shape]))
+    if head == "two_head":
+        assert isinstance(scores, tuple)
+        assert [tuple(each.shape) for each in scores] == [(4, 7), (4, 7)]
+    else:
+        assert scores.shape == (4, 7)
+
+
+@pytest.mark.parametrize(("model", "head", "shape"), CASES)
+def test_every_parameter_learns_and_no_input_is_changed(model: str, head: Head, shape: str) -> None:
+    network, inputs = _build(model, head, SHAPES[shape]), torch.randn(4, *SHAPES[shape])
+    before = inputs.clone()
+    scores = network(inputs)
+    loss: torch.Tensor = (
+        sum(each.square().sum() for each in scores) if isinstance(scores, tuple) else scores.square().sum()
+    )
+    loss.backward()
+    assert all(parameter.grad is not None and parameter.grad.any() for parameter in network.parameters())
+    assert torch.equal(inputs, before)
+
+
+@pytest.mark.parametrize(
+    ("model", "head"),
+    [*itertools.product(MODELS, ["linear"]), *itertools.product(["mlp"], set(get_args(Head)) - {"linear"})],
+)
+def test_the_seed_alone_decides_the_first_weights(model: str, head: Head) -> None:
+    torch.manual_seed(1)
+    one = _build(model, head, seed=5).state_dict()
+    torch.manual_seed(2)
+    same, other = _build(model, head, seed=5).state_dict(), _build(model, head, seed=6).state_dict()
+    assert all(torch.equal(one[name], same[name]) for name in one)
+    assert any(not torch.equal(one[name], other[name]) for name in one)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_building_leaves_the_global_generator_as_it_was(model: str) -> None:
+    before = torch.get_rng_state()
+    _build(model)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_weights_saved_are_the_weights_loaded(model: str) -> None:
+    one, other, inputs = _build(model), _build(model, seed=1), torch.randn(2, 3, 8, 8)
+    other.load_state_dict(one.state_dict())
+    assert torch.equal(one.eval()(inputs), other.eval()(inputs))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_evaluation_takes_one_example_at_a_time_and_leaves_the_model_as_it_was(model: str) -> None:
+    network, inputs = _build(model).eval(), torch.randn(3, 3, 8, 8)
+    before = {name: value.clone() for name, value in network.state_dict().items()}
+    scores = network(inputs)
+    assert torch.allclose(torch.cat([network(each[None]) for each in inputs]), scores, atol=1e-4)
+    assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())
+
+
+@pytest.mark.parametrize("shape", [(3, 32, 32), (3, 64, 64), (1, 28, 28)], ids=str)
+@pytest.mark.parametrize("model", IMAGE_MODELS)
+def test_image_models_take_the_sizes_of_the_data_sets(model: str, shape: tuple[int, ...]) -> None:
+    with torch.inference_mode():
+        assert _build(model, shape=shape).eval()(torch.randn(1, *shape)).shape == (1, 7)
+
+
+@pytest.mark.parametrize("model", IMAGE_MODELS)
+def test_half_precision_and_the_layout_of_pixels_change_no_more_than_the_rounding(model: str) -> None:
+    network, images = _build(model, shape=(3, 16, 16)).eval(), torch.randn(2, 3, 16, 16)
+    with torch.inference_mode():
+        scores = network(images)
+        with torch.autocast("cpu", torch.bfloat16):
+            half = network(images)
+        other_layout = network.to(memory_format=torch.channels_last)(images.to(memory_format=torch.channels_last))
+    assert torch.allclose(other_layout, scores, atol=1e-4)
+    assert half.dtype == torch.bfloat16
+    assert (half - scores).norm() < 0.05 * scores.norm()  # 8 bits of precision, some dozens of layers
+
+
+@pytest.mark.parametrize("model", ["linear", "mlp", "small_cnn", "densenet_40_40", "resnet18"])
+def test_models_of_several_seeds_train_side_by_side(model: str) -> None:
+    networks = [_build(model, seed=seed) for seed in (1, 2)]
+    parameters, buffers = stack_module_state(networks)
+    inputs = torch.randn(2, 4, 3, 8, 8)
+
+    def scores(weights: dict[str, Any], state: dict[str, Any], batch: torch.Tensor) -> Any:
+        return functional_call(networks[0], (weights, state), (batch,))
+
+    together = vmap(scores)(parameters, buffers, inputs)
+    for seed, network in enumerate(networks):
+        assert torch.allclose(together[seed], network(inputs[seed]), atol=1e-4)
+        assert all(torch.allclose(buffers[name][seed], value, atol=1e-5) for name, value in network.named_buffers())
+
+
+def test_the_settings_of_a_model_are_told_with_their_defaults() -> None:
+    assert model_parameters({"name": "mlp", "hidden": 3}) == {"hidden": 128, "layers": 1, "bias": True}
+
+
+def test_an_image_model_on_vectors_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"model small_cnn must get images \(channels, height, width\), got \(5,\)."):
+        _build("small_cnn", shape=(5,))
+
+
+def test_sawadas_linear_model_has_12_parameters() -> None:
+    model = build_model(
+        complete_model({"name": "linear", "bias": False}), head="linear", input_shape=(2,), num_classes=6, seed=0
+    )
+    assert sum(parameter.numel() for parameter in model.parameters()) == 12
+
+
+def test_sawadas_network_of_m_hidden_units_has_8_m_parameters() -> None:
+    model = build_model(
+        complete_model({"name": "mlp", "hidden": 5, "bias": False}),
+        head="linear",
+        input_shape=(2,),
+        num_classes=6,
+        seed=0,
+    )
+    assert sum(parameter.numel() for parameter in model.parameters()) == (2 + 6) * 5
+
+
+def test_layers_are_counted_without_the_head() -> None:
+    shapes = [
+        tuple(layer.weight.shape)
+        for layer in _build("mlp", hidden=4, layers=3, shape=(5,)).modules()
+        if isinstance(layer, nn.Linear)
+    ]
+    assert shapes == [(4, 5), (4, 4), (4, 4), (7, 4)]
+
+
+def test_small_cnn_is_the_network_that_it_says_it_is() -> None:
+    # the same layers in the order of the papers (ReLU, then pooling) and the usual memory layout; in double precision
+    network = _build("small_cnn", width=4, shape=(3, 9, 12)).double()
+    weights = dict(network.named_parameters())
+    convolutions = [value for value in weights.values() if value.ndim == 4]
+    assert [tuple(value.shape) for value in convolutions] == [(4, 3, 3, 3), (8, 4, 3, 3), (16, 8, 3, 3)]
+    images = torch.randn(5, 3, 9, 12, dtype=torch.float64)
+    features = images
+    for block, weight in enumerate(convolutions):
+        features = nn.functional.conv2d(features, weight, padding=1)
+        features = nn.functional.batch_norm(features, None, None, training=True).relu()
+        if block < 2:
+            features = nn.functional.max_pool2d(features, 2)
+    expected = nn.functional.linear(features.mean((2, 3)), weights["head.weight"], weights["head.bias"])
+    assert torch.allclose(network(images), expected, rtol=0, atol=1e-12)
+
+
+def test_scores_of_the_cosine_head_are_cosines() -> None:
+    network = _build("linear", "cosine", shape=(5,))
+    inputs = torch.randn(4, 5)
+    (weight,) = network.parameters()
+    expected = nn.functional.cosine_similarity(inputs[:, None], weight[None], dim=2)
+    assert torch.allclose(network(inputs), expected, atol=1e-6)
+    assert torch.allclose(network(100 * inputs), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            {"name": "lineer"},
+            "model.name: unknown model 'lineer'. Did you mean 'linear'? Known: densenet, densenet121, densenet169, "
+            "densenet_40_40, linear, mlp, resnet18, resnet34, resnet50, small_cnn, vit_b_16.",
+        ),
+        ({"name": "mlp", "hiden": 3}, "model.hiden: mlp has no such setting. Did you mean 'hidden'?"),
+        ({"name": "mlp", "hidden": 0}, "model.hidden must be >= 1, got 0."),
+        ({"name": "mlp", "hidden": 2.5}, "model.hidden must be of type int, got 2.5."),
+        ({"name": "linear", "bias": 1}, "model.bias must be of type bool, got 1."),
+        ({"name": "small_cnn", "width": -1}, "model.width must be >= 1, got -1."),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        complete_model(settings)
+    assert message in str(caught.value)

@@ -1,0 +1,1 @@
+"""What decides a run: its configuration, checked and complete, and its result."""

@@ -1,0 +1,192 @@
+"""Accuracies and set sizes of top-k and average-k sets, from scores that come in chunks.
+
+Every chunk is turned at once into a rank and a probability per example and into what the threshold selection keeps, so
+that memory holds one chunk, a few numbers per example and the selection's buffer. Nothing leaves the device of the
+scores until the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from setsweep.losses.checks import at_labels, widened
+from setsweep.trainables.evaluation.thresholds import GivenThresholds, ThresholdSelection, at_least, to_probabilities
+
+Chunks = Iterable[tuple[Tensor, Tensor]]
+Probabilities = Literal["softmax", "sigmoid"]
+FEW, MANY = 20, 100  # fewer training images than FEW, more than MANY (two-head paper, Table 2)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What one split gave.
+
+    Args:
+        metrics: by name without the split: ``top2_accuracy``, ``avg2_accuracy``, ``avg2_set_size``,
+            ``macro_top2_accuracy``, ``macro_avg2_accuracy_few``, ..., ``classes_present``.
+        thresholds: the threshold on the probabilities for each k.
+    """
+
+    metrics: dict[str, float]
+    thresholds: dict[int, float]
+
+
+def evaluate(
+    chunks: Chunks,
+    *,
+    num_classes: int,
+    ks: Sequence[int],
+    probabilities: Probabilities,
+    thresholds: Mapping[int, float] | None = None,
+    train_class_counts: Tensor | None = None,
+    num_examples: int | None = None,
+) -> Evaluation:
+    """The metrics of a split.
+
+    Args:
+        chunks: pairs of scores (rows, classes) and labels (rows,); read once.
+        num_classes: number of columns of the scores.
+        ks: set sizes, each from 1 to num_classes.
+        probabilities: how scores become probabilities before they meet a threshold.
+        thresholds: of each k, from validation; None finds them on these scores (two-head paper, Algorithm 1).
+        train_class_counts: (classes,) training examples of each class. Where they put classes into at least two of the
+            groups few (< 20), medium and many (> 100), the macro accuracies are given by group as well.
+        num_examples: the number of rows in all chunks; bounds the memory of the search for thresholds.
+
+    Raises:
+        ValueError: a k is out of range or has no threshold, a label is out of range, or there is no example.
+    """
+    meter = Meter(
+        num_classes=num_classes,
+        ks=ks,
+        probabilities=probabilities,
+        thresholds=thresholds,
+        train_class_counts=train_class_counts,
+        num_examples=num_examples,
+    )
+    for scores, labels in chunks:
+        meter.add(scores, labels)
+    return meter.finish()
+
+
+class Meter:
+    """Measures a split whose scores come chunk by chunk; the arguments are those of `evaluate`."""
+
+    def __init__(
+        self,
+        *,
+        num_classes: int,
+        ks: Sequence[int],
+        probabilities: Probabilities,
+        thresholds: Mapping[int, float] | None = None,
+        train_class_counts: Tensor | None = None,
+        num_examples: int | None = None,
+    ) -> None:
+        _check(ks, num_classes, thresholds)
+        self._num_classes, self._ks, self._probabilities = num_classes, ks, probabilities
+        self._train_class_counts = train_class_counts
+        self._sets: ThresholdSelection | GivenThresholds = (
+            ThresholdSelection(ks, num_classes, num_examples) if thresholds is None else GivenThresholds(thresholds)
+        )
+        self._parts: list[tuple[Tensor, Tensor, Tensor]] = []
+
+    def add(self, scores: Tensor, labels: Tensor) -> None:
+        """Take in a chunk: scores (rows, classes) and labels (rows,)."""
+        likely = to_probabilities(scores, self._probabilities)
+        self._parts.append((label_ranks(scores, labels), at_labels(likely, labels), labels))
+        self._sets.add(likely)
+
+    def finish(self) -> Evaluation:
+        """The metrics of all chunks.
+
+        Raises:
+            ValueError: a label is out of range, or no chunk came.
+        """
+        if not self._parts:
+            raise ValueError("chunks must hold at least one example, got none.")
+        found, sizes = self._sets.finish()
+        ranks, of_label, labels = (torch.cat(part) for part in zip(*self._parts, strict=True))
+        hits = {f"top{k}_accuracy": ranks < k for k in self._ks}
+        hits |= {f"avg{k}_accuracy": at_least(of_label, found[k]) for k in self._ks}
+        metrics = _accuracies(hits, labels, self._num_classes, self._train_class_counts)
+        metrics |= {f"avg{k}_set_size": sizes[k] / len(labels) for k in self._ks}
+        return Evaluation(metrics, {k: found[k] for k in self._ks})
+
+
+def label_ranks(scores: Tensor, labels: Tensor) -> Tensor:
+    """How many classes come before the label: those with a larger score, and of equal ones those with a lower index.
+
+    The label is in the top k if its rank is below k. A row with a NaN score ranks its label behind all classes.
+
+    Args:
+        scores: (batch, classes).
+        labels: (batch,) class indices.
+
+    Returns:
+        (batch,) int64, from 0.
+    """
+    scores = widened(scores)
+    own = at_labels(scores, labels).unsqueeze(1)
+    lower = torch.arange(scores.shape[1], device=scores.device) < labels.unsqueeze(1)
+    ranks = ((scores > own) | ((scores == own) & lower)).sum(1)
+    return ranks.masked_fill(scores.amax(1).isnan(), scores.shape[1])
+
+
+def set_size_histogram(
+    chunks: Iterable[Tensor], *, num_classes: int, threshold: float, probabilities: Probabilities
+) -> Tensor:
+    """How many examples get a set of each size (two-head paper, figure 4).
+
+    Args:
+        chunks: scores (rows, classes). For a group of classes, give the rows of their examples alone.
+        num_classes: number of columns of the scores.
+        threshold: on the probabilities.
+        probabilities: how scores become probabilities.
+
+    Returns:
+        (num_classes + 1,) int64 counts of the sizes 0 to num_classes.
+    """
+    counts = torch.zeros(num_classes + 1, dtype=torch.int64)
+    for scores in chunks:
+        sizes = at_least(to_probabilities(scores, probabilities), threshold).sum(1)
+        counts = counts.to(sizes.device) + sizes.bincount(minlength=num_classes + 1)
+    return counts
+
+
+def class_groups(train_class_counts: Tensor) -> dict[str, Tensor]:
+    """Boolean masks over the classes: ``few`` (< 20 training images), ``medium`` and ``many`` (> 100); only non-empty
+    ones.
+    """
+    few, many = train_class_counts < FEW, train_class_counts > MANY
+    groups = {"few": few, "medium": ~few & ~many, "many": many}
+    return {name: mask for name, mask in groups.items() if mask.any()}
+
+
+def _accuracies(
+    hits: Mapping[str, Tensor], labels: Tensor, num_classes: int, train_class_counts: Tensor | None
+) -> dict[str, float]:
+    """The mean of each row of hits over examples, over the classes present, and over those of each group."""
+    stacked = torch.stack(list(hits.values())).double()
+    present = labels.bincount(minlength=num_classes)
+    per_class = stacked.new_zeros(len(hits), num_classes).index_add_(1, labels, stacked) / present
+    metrics = dict(zip(hits, stacked.mean(1).tolist(), strict=True)) | {"classes_present": float((present > 0).sum())}
+    groups = {} if train_class_counts is None else class_groups(train_class_counts.to(labels.device))
+    masks = {"": present > 0} | {f"_{name}": mask & (present > 0) for name, mask in groups.items() if len(groups) > 1}
+    for suffix, mask in masks.items():
+        if mask.any():
+            means = per_class[:, mask].mean(1).tolist()
+            metrics |= {f"macro_{name}{suffix}": mean for name, mean in zip(hits, means, strict=True)}
+    return metrics
+
+
+def _check(ks: Sequence[int], num_classes: int, thresholds: Mapping[int, float] | None) -> None:
+    for k in ks:
+        if not 1 <= k <= num_classes:
+            raise ValueError(f"k must be between 1 and num_classes = {num_classes}, got {k}.")
+        if thresholds is not None and k not in thresholds:
+            raise ValueError(f"thresholds must have one for each k in {list(ks)}, got {sorted(thresholds)}.")

@@ -1,0 +1,85 @@
+"""Measuring the models of a run on a split, and the form in which a trained model is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import torch
+
+from setsweep.data.dataset import Dataset
+from setsweep.data.feeds import evaluation_batches
+from setsweep.losses import LOSSES
+from setsweep.trainables.config.run_config import RunConfig
+from setsweep.trainables.evaluation.history import Record
+from setsweep.trainables.evaluation.metrics import Evaluation, Meter, Probabilities
+from setsweep.trainables.learners.learner import Learner
+
+
+class SplitMeasure:
+    """Measures models on the splits of their data.
+
+    Args:
+        config: complete; of any of the seeds.
+        datasets: of each seed.
+        device: where the models are.
+    """
+
+    def __init__(self, config: RunConfig, datasets: Sequence[Dataset], device: torch.device) -> None:
+        self._config, self._datasets, self._device = config, datasets, device
+        self._class_counts = [
+            torch.bincount(dataset.train.labels, minlength=dataset.num_classes) for dataset in datasets
+        ]
+
+    @torch.inference_mode()
+    def __call__(
+        self,
+        learner: Learner,
+        split: Literal["val", "test"],
+        thresholds: Sequence[Mapping[int, float]] | None = None,
+    ) -> list[Evaluation]:
+        """The metrics of each model; thresholds are found on the split where none are given."""
+        meters = [self._meter(number, split, thresholds) for number in range(len(self._datasets))]
+        feeds = [evaluation_batches(each, getattr(each, split), self._device) for each in self._datasets]
+        for chunks in zip(*feeds, strict=True):
+            scores = learner.scores([inputs for inputs, _ in chunks])
+            for meter, each, (_, labels) in zip(meters, scores, chunks, strict=True):
+                meter.add(each, labels)
+        return [meter.finish() for meter in meters]
+
+    def _meter(self, number: int, split: str, thresholds: Sequence[Mapping[int, float]] | None) -> Meter:
+        dataset = self._datasets[number]
+        return Meter(
+            num_classes=dataset.num_classes,
+            ks=self._config.k,
+            probabilities=probabilities_of(self._config),
+            thresholds=None if thresholds is None else thresholds[number],
+            train_class_counts=self._class_counts[number],
+            num_examples=len(getattr(dataset, split)),
+        )
+
+
+def probabilities_of(config: RunConfig) -> Probabilities:
+    """How the scores of a run become probabilities for its thresholds."""
+    training, declaration = config.training, LOSSES[config.loss["name"]]
+    if training.threshold_scores is not None:
+        return training.threshold_scores
+    if declaration.head == "two_head" and training.head == "sccp":
+        return "softmax"  # that head learns by cross-entropy
+    return declaration.probabilities
+
+
+def predictor(record: Record, dataset: Dataset) -> dict[str, Any]:
+    """What a predictor needs of a trained model, ready to be saved: weights and the thresholds that go with them."""
+    weights, thresholds = record.saved_model()
+    return {
+        "config": record.config.to_dict(),
+        "state": weights,
+        "thresholds": {str(k): threshold for k, threshold in thresholds.items()},
+        "probabilities": probabilities_of(record.config),
+        "num_classes": dataset.num_classes,
+        "input_shape": list(dataset.input_shape),
+        "mean": dataset.mean,
+        "std": dataset.std,
+        "class_names": list(dataset.class_names),
+    }

@@ -1,0 +1,1 @@
+"""What learns: one seed by itself or several seeds together, with their optimisers."""

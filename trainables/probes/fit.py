@@ -1,0 +1,46 @@
+"""Whether a configuration fits its data: what only the data can tell, told before the first step."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from setsweep.data.dataset import Dataset
+from setsweep.trainables.config.complete import check_k, check_loss
+from setsweep.trainables.config.run_config import RunConfig
+from setsweep.trainables.learners.parts import initial_loss, initial_model, training_feed
+
+CPU = torch.device("cpu")
+
+
+def check_fit(config: RunConfig, dataset: Dataset) -> None:
+    """Make all that a run starts with, and drop it.
+
+    Args:
+        config: complete.
+        dataset: its data.
+
+    Raises:
+        ValueError: set sizes beyond the classes, a batch beyond the examples or a last one too small, a model or an
+            augmentation that doesn't take such inputs, pretrained weights that can't be had or don't fit, a function of
+            the user's that can't be called.
+    """
+    check_k(config.k, dataset.num_classes)
+    check_loss(config.loss, k=None, classes=dataset.num_classes)
+    training = config.training
+    training_feed(config, dataset, CPU)
+    model = initial_model(config, dataset, CPU)
+    initial_loss(config, dataset, CPU)
+    if training.batch_size != "full" and (len(dataset.train) - 1) % training.batch_size == 0:
+        _check_single(model, dataset, training.batch_size)
+
+
+def _check_single(model: nn.Module, dataset: Dataset, batch_size: int) -> None:
+    """Raise ValueError where a model can't train on one example, of which an epoch's last batch would consist."""
+    try:
+        model.train()(torch.zeros(1, *dataset.input_shape))
+    except ValueError as error:  # of batch normalisation where a channel has one value
+        rule = "leave more than one example for the last batch of an epoch, as the model's batch normalisation needs"
+        raise ValueError(
+            f"training.batch_size must {rule}, got {batch_size} for {len(dataset.train)} examples."
+        ) from error
