@@ -17,6 +17,7 @@ from setsweep.sweeps.records.study_folder import model_folder
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.checkpoint import remove_checkpoint
 from setsweep.trainables.config.run_config import KeepModel, RunResult
+from setsweep.trainables.evaluation.metric import Metric, accuracy
 
 POLL_SECONDS = 1.0
 
@@ -150,4 +151,5 @@ class Sweep:
 
 def model_criterion(study: Study) -> str:
     """The accuracy whose best epoch gives the kept model: the search's objective, else average-k at the first k."""
-    return study.search.objective.removeprefix("val/") if study.search else f"avg{study.k[0]}_accuracy"
+    criterion = Metric.parse(study.search.objective) if study.search else accuracy("avg", study.k[0])
+    return criterion.on(None).name

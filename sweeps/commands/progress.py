@@ -14,6 +14,7 @@ from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.run_config import RunResult
+from setsweep.trainables.evaluation.metric import accuracy
 
 LOG_SECONDS = 30.0
 
@@ -30,7 +31,7 @@ class Progress:
     def __init__(self, study: Study, planner: Planner, *, console: Console | None = None) -> None:
         self.study, self.planner = study, planner
         self.console = console or Console(stderr=True)
-        self.metric = study.search.objective if study.search else f"val/avg{study.k[0]}_accuracy"
+        self.metric = study.search.objective if study.search else accuracy("avg", study.k[0], split="val").name
         self.note = ""
         self._began = self._logged = time.monotonic()
         self._at_start = planner.done

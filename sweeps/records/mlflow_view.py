@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 
 from setsweep.sweeps.study.study import Stage, Study
+from setsweep.trainables.evaluation.metric import SET_RULES, accuracy
 
 MEANS, TREE = "means", "tree"  # names of the shared views
 STATISTICS = ("mean", "ci_low", "ci_high", "n")
@@ -44,7 +45,7 @@ def reported_metrics(study: Study, stage: Stage) -> list[str]:
         return [study.search.objective] if study.search else []
     if study.compare.metrics:
         return list(study.compare.metrics)
-    return [f"test/{kind}{k}_accuracy" for kind in ("top", "avg") for k in study.k]
+    return [accuracy(rule, k, split="test").name for rule in SET_RULES for k in study.k]
 
 
 def _view(study: Study, search: str, *, order: str) -> dict[str, object]:

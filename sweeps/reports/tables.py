@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.wording import (
@@ -18,6 +18,7 @@ from setsweep.sweeps.reports.wording import (
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.statistics.comparisons import Comparison
 from setsweep.sweeps.study.study import Point, Study
+from setsweep.trainables.evaluation.metric import Metric, plain_accuracies, set_size
 
 SIGNIFICANT = "*"
 
@@ -104,7 +105,7 @@ def is_significant(comparison: Comparison, study: Study) -> bool:
 
 def main_metrics(study: Study) -> list[str]:
     """The test metrics of the main table: for each k top-k and average-k accuracy and the mean size of the sets."""
-    return [f"test/{name}" for k in study.k for name in (f"top{k}_accuracy", f"avg{k}_accuracy", f"avg{k}_set_size")]
+    return [metric.on("test").name for k in study.k for metric in (*plain_accuracies([k]), set_size(k))]
 
 
 def _shown_metrics(report: Report) -> list[str]:
@@ -114,12 +115,20 @@ def _shown_metrics(report: Report) -> list[str]:
     macro = {
         metric
         for (arm, point, metric), mean in means.items()
-        if (plain := metric.replace("/macro_", "/")) in main and _differ(mean, means.get((arm, point, plain)))
+        if (plain := _plain(metric)) in main and _differ(mean, means.get((arm, point, plain)))
     }
     known = {metric for _, _, metric in means}
     compared = set(report.study.compare.metrics)
-    sizes = {metric for metric in main if metric.replace("_set_size", "_accuracy") in compared}
+    sizes = {metric for metric in main if _accuracy(metric) in compared}
     return in_order(report.study, ({*(sizes or main), *macro, *compared} & known) or main)
+
+
+def _plain(metric: str) -> str:
+    return Metric.parse(metric).plain.name if Metric.find(metric) else metric
+
+
+def _accuracy(metric: str) -> str:
+    return replace(Metric.parse(metric), quantity="accuracy").name
 
 
 def _differ(first: float | None, second: float | None) -> bool:

@@ -2,44 +2,42 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
+
+from setsweep.trainables.evaluation.metric import Metric
 
 MISSING = "-"
 
-_METRIC = re.compile(
-    r"(?P<split>\w+)/(?P<macro>macro_)?(?P<rule>top|avg)(?P<k>\d+)_(?P<what>accuracy|set_size)(?P<classes>_\w+)?"
-)
 
-
-def metric_label(metric: str) -> str:
+def metric_label(name: str) -> str:
     """A short name with the unit: "test/avg2_accuracy" is "avg-2 (%)"; a metric of another form stays as it is."""
-    found = _METRIC.fullmatch(metric)
-    if not found:
-        return metric
-    macro = "macro " if found["macro"] else ""
-    classes = f" {found['classes'].removeprefix('_')}" if found["classes"] else ""
-    unit = "%" if found["what"] == "accuracy" else "labels"
-    size = " size" if found["what"] == "set_size" else ""
-    return f"{macro}{found['rule']}-{found['k']}{size}{classes} ({unit})"
+    metric = Metric.find(name)
+    return name if metric is None or metric.rule is None else _label(metric, f"{metric.rule}-{metric.k}", "size")
 
 
-def long_metric_label(metric: str) -> str:
+def long_metric_label(name: str) -> str:
     """A full name with the unit, for axes: "test/avg2_accuracy" is "test average-2 accuracy (%)"."""
-    found = _METRIC.fullmatch(metric)
-    if not found:
-        return metric
-    short = metric_label(metric)
-    rule = "average" if found["rule"] == "avg" else "top"
-    what = found["what"].replace("_", " ")
-    spelled = short.replace(f"{found['rule']}-{found['k']}", f"{rule}-{found['k']}").replace(" size", "")
-    return f"{found['split']} {spelled.replace(' (', f' {what} (')}"
+    metric = Metric.find(name)
+    if metric is None or metric.rule is None:
+        return name
+    rule = "average" if metric.rule == "avg" else "top"
+    label = _label(replace(metric, group=None), f"{rule}-{metric.k}", "")
+    of_group = f" {metric.group}" if metric.group else ""
+    what = metric.quantity.replace("_", " ")
+    return f"{metric.split} {label.replace(' (', f'{of_group} {what} (')}"
 
 
-def is_accuracy(metric: str) -> bool:
+def _label(metric: Metric, sets: str, size: str) -> str:
+    parts = ["macro" if metric.macro else "", sets, "" if metric.is_accuracy else size, metric.group or ""]
+    return f"{' '.join(part for part in parts if part)} ({'%' if metric.is_accuracy else 'labels'})"
+
+
+def is_accuracy(name: str) -> bool:
     """Whether the metric is a share of examples, shown in percent, of which more is better."""
-    return "accuracy" in metric
+    metric = Metric.find(name)
+    return metric is not None and metric.is_accuracy
 
 
 def scaled(metric: str, value: float) -> float:
@@ -52,7 +50,8 @@ def number(metric: str, value: float | None, *, signed: bool = False) -> str:
     if value is None:
         return MISSING
     sign = "+" if signed else ""
-    kind = ".2f" if _METRIC.fullmatch(metric) or is_accuracy(metric) else ".4g"
+    known = Metric.find(metric)
+    kind = ".2f" if known is not None and known.rule is not None else ".4g"
     return f"{scaled(metric, value):{sign}{kind}}"
 
 

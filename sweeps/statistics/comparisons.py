@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +9,7 @@ from typing import Any
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.statistics.intervals import PairedDifference, corrected, paired_difference
 from setsweep.sweeps.study.study import Compare, Point
-
-_COMPARED = re.compile(r"test/(top|avg)\d+_accuracy")  # where a study names no metrics
+from setsweep.trainables.evaluation.metric import Metric
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +72,10 @@ def _comparison(arm: Aggregate, baseline: str, found: PairedDifference, p_correc
 
 
 def _is_compared(metric: str, settings: Compare) -> bool:
-    return metric in settings.metrics if settings.metrics else bool(_COMPARED.fullmatch(metric))
+    if settings.metrics:
+        return metric in settings.metrics
+    known = Metric.find(metric)
+    return known is not None and known.is_accuracy and known.split == "test" and known == known.plain
 
 
 def _place(aggregate: Aggregate) -> tuple[tuple[tuple[str, Any], ...], str]:

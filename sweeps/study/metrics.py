@@ -1,45 +1,21 @@
-"""The names of the metrics that a study has for its set sizes."""
+"""The metrics that a study can name for its set sizes: to choose by, and to compare by."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from setsweep.trainables.evaluation.metric import Metric, accuracies, all_metrics
 from setsweep.trainables.settings.problems import unknown
 from setsweep.trainables.settings.rules import Rule, listed, text
-
-_GROUPS = ("few", "medium", "many")
-
-
-def objectives(ks: Sequence[int]) -> list[str]:
-    """The validation metrics that a search can maximise."""
-    return [f"val/{name}" for name in accuracies(ks)]
-
-
-def reported(ks: Sequence[int]) -> list[str]:
-    """The test metrics that arms can be compared by."""
-    groups = [f"{name}_{group}" for name in accuracies(ks) if name.startswith("macro_") for group in _GROUPS]
-    return [f"test/{name}" for name in (*accuracies(ks), *groups, *(f"avg{k}_set_size" for k in ks))]
-
-
-def accuracies(ks: Sequence[int]) -> list[str]:
-    """Top-k and average-k accuracy for each k, plain and macro."""
-    return [f"{macro}{rule}{k}_accuracy" for k in ks for macro in ("", "macro_") for rule in ("top", "avg")]
-
-
-def k_of(metric: str) -> int:
-    """The set size of a metric."""
-    found = re.search(r"\d+", metric)
-    assert found, f"{metric} has no k"
-    return int(found[0])
 
 
 def objective_rule(ks: Sequence[int]) -> Rule:
     """A validation metric of one of the set sizes."""
-    names = objectives(ks)
+    names = [metric.on("val").name for metric in accuracies(ks)]
 
     def check(value: object) -> object:
-        if isinstance(value, str) and value.startswith("test/"):
+        known = Metric.find(value) if isinstance(value, str) else None
+        if known is not None and known.split == "test":
             raise ValueError(f"must be a validation metric, as a choice made on test data spoils them, got {value!r}.")
         if not isinstance(value, str) or value not in names:
             raise ValueError(unknown("validation metric", value, names))
@@ -50,7 +26,7 @@ def objective_rule(ks: Sequence[int]) -> Rule:
 
 def metrics_rule(ks: Sequence[int]) -> Rule:
     """A list of distinct test metrics."""
-    names = reported(ks)
+    names = [metric.on("test").name for metric in all_metrics(ks)]
 
     def check(value: object) -> tuple[str, ...]:
         metrics: tuple[str, ...] = listed(text()).check(value)

@@ -9,6 +9,7 @@ from setsweep.sweeps.study.findings import Findings, Section
 from setsweep.sweeps.study.metrics import metrics_rule, objective_rule
 from setsweep.sweeps.study.study import Arm, Compare, Resources, Search
 from setsweep.sweeps.study.training import TrainingBlock
+from setsweep.trainables.evaluation.metric import accuracy, plain_accuracies
 from setsweep.trainables.settings.problems import unknown
 from setsweep.trainables.settings.rules import Rule, flag, is_number, listed, one_of, real, whole
 
@@ -30,7 +31,7 @@ def read_search(findings: Findings, ks: Sequence[int]) -> Search | None:
     return Search(
         trials=section.read("trials", whole(1), 20),
         sampler=section.read("sampler", one_of("tpe", "random", "qmc", "grid", "gp"), "tpe"),
-        objective=section.read("objective", objective_rule(ks), f"val/avg{ks[0]}_accuracy"),
+        objective=section.read("objective", objective_rule(ks), accuracy("avg", ks[0], split="val").name),
         seeds=section.read("seeds", _seeds(FIRST_SEARCH_SEED), _first_seeds(FIRST_SEARCH_SEED, 2)),
         batch=section.read("batch", whole(1), 4),
     )
@@ -78,7 +79,7 @@ def read_compare(findings: Findings, arms: Sequence[str] | None, ks: Sequence[in
         confidence=section.read("confidence", real(above=0, below=1), 0.95),
         correction=section.read("correction", one_of("holm", "bonferroni", "none"), "holm"),
         metrics=section.read(
-            "metrics", metrics_rule(ks), tuple(f"test/{rule}{k}_accuracy" for k in ks for rule in ("top", "avg"))
+            "metrics", metrics_rule(ks), tuple(metric.on("test").name for metric in plain_accuracies(ks))
         ),
     )
 

@@ -11,7 +11,6 @@ from setsweep.sweeps.study.difference import describe_difference
 from setsweep.sweeps.study.errors import StudyError
 from setsweep.sweeps.study.findings import Findings, Section
 from setsweep.sweeps.study.grid import check_grid_alone, read_grid
-from setsweep.sweeps.study.metrics import k_of
 from setsweep.sweeps.study.names import name_rule
 from setsweep.sweeps.study.points import check_points
 from setsweep.sweeps.study.protocol import (
@@ -23,11 +22,12 @@ from setsweep.sweeps.study.protocol import (
     read_search,
 )
 from setsweep.sweeps.study.source import Source, open_study, read_source
-from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.study.study import Search, Study
 from setsweep.sweeps.study.training import TrainingBlock, fill_in_preset, fit_milestones, read_training
 from setsweep.sweeps.study.yaml_nodes import dump_yaml
 from setsweep.trainables.config.complete import check_data, check_k, check_model, num_classes
 from setsweep.trainables.config.training import default_training, nest
+from setsweep.trainables.evaluation.metric import Metric
 from setsweep.trainables.settings.problems import ConfigError
 from setsweep.trainables.settings.rules import flag, text
 
@@ -69,7 +69,7 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
     k = _read_k(findings, num_classes(data) if data else None)
     training = read_training(findings)
     search = read_search(findings, k)
-    arms = read_arms(findings, training, k=k_of(search.objective) if search else k[0])
+    arms = read_arms(findings, training, k=_k_of_losses(search, k))
     grid = read_grid(findings, data, model) if data and model else {}
     check_grid_alone(findings, grid, arms)
     check_search(findings, search, arms, training)
@@ -98,6 +98,11 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
         check_points(findings, study)
     findings.raise_any()
     return study
+
+
+def _k_of_losses(search: Search | None, k: tuple[int, ...]) -> int:
+    """The set size of losses whose arm gives none: that of what is searched for, else the first that is reported."""
+    return (search and Metric.parse(search.objective).k) or k[0]
 
 
 def _read_places(findings: Findings) -> tuple[str | None, bool]:

@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from setsweep.trainables.evaluation.metric import Metric, accuracy
+
 
 @dataclass
 class BestEpochs:
     """Best epoch per accuracy, and what was measured at it.
 
-    Every accuracy (``top5_accuracy``, ``macro_avg5_accuracy``, ...) is a criterion of its own: the first epoch that is
-    best on validation. A set size belongs to the average-k accuracy of its k, few/medium/many to their macro average;
-    what no model changes (``classes_present``) to all of them.
+    Every accuracy is a criterion of its own: the first epoch that is best on validation. Other metrics are read at the
+    epoch of their `Metric.criterion`.
 
     Args:
         keep: "best", or "last": the newest epoch always wins.
@@ -27,7 +28,7 @@ class BestEpochs:
 
     def improved(self, val: Mapping[str, float]) -> list[str]:
         """The criteria for which these validation metrics are the best so far."""
-        criteria = [name for name in val if name.endswith("_accuracy")]
+        criteria = [name for name in val if _criterion(name) == name]
         return [name for name in criteria if self.keep == "last" or val[name] > self.value.get(name, -1.0)]
 
     def update(
@@ -39,7 +40,7 @@ class BestEpochs:
             self.value[criterion] = val[criterion]
             self.measured[criterion] = _of(criterion, "val", val)
             for k, threshold in thresholds.items():
-                if criterion == f"avg{k}_accuracy":
+                if criterion == accuracy("avg", k).name:
                     self.thresholds[str(k)] = threshold
 
     def add_test(self, epoch: int, test: Mapping[str, float]) -> None:
@@ -62,13 +63,12 @@ class BestEpochs:
             setattr(self, name, value)
 
 
-def _of(criterion: str, split: str, metrics: Mapping[str, float]) -> dict[str, float]:
-    return {f"{split}/{name}": value for name, value in metrics.items() if _criterion(name) in (criterion, None)}
+def _of(criterion: str, split: Literal["val", "test"], metrics: Mapping[str, float]) -> dict[str, float]:
+    of_criterion = {name: value for name, value in metrics.items() if _criterion(name) in (criterion, None)}
+    return {Metric.parse(name).on(split).name: value for name, value in of_criterion.items()}
 
 
-def _criterion(metric: str) -> str | None:
-    """The accuracy whose best epoch a metric is reported at; None: any."""
-    for group in ("_few", "_medium", "_many"):
-        metric = metric.removesuffix(group)
-    metric = metric.replace("_set_size", "_accuracy")
-    return metric if metric.endswith("_accuracy") else None
+def _criterion(name: str) -> str | None:
+    """The accuracy whose best epoch a metric is read at; None: any."""
+    criterion = Metric.parse(name).criterion
+    return None if criterion is None else criterion.name

@@ -8,6 +8,7 @@ from typing import Any
 
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.evaluation.best_epochs import BestEpochs
+from setsweep.trainables.evaluation.metric import TRAIN_LOSS, Metric, accuracies
 from setsweep.trainables.evaluation.metrics import Evaluation
 from setsweep.trainables.learners.learner import Weights
 
@@ -35,9 +36,9 @@ class Record:
     """
 
     def __init__(self, config: RunConfig, criterion: str | None) -> None:
-        accuracies = [f"{kind}{k}_accuracy" for kind in ("top", "avg", "macro_top", "macro_avg") for k in config.k]
-        if criterion is not None and criterion not in accuracies:
-            raise ValueError(f"keep_model.criterion must be one of {', '.join(accuracies)}, got {criterion!r}.")
+        known = [metric.name for metric in accuracies(config.k)]
+        if criterion is not None and criterion not in known:
+            raise ValueError(f"keep_model.criterion must be one of {', '.join(known)}, got {criterion!r}.")
         self.config, self._criterion = config, criterion
         self.best = BestEpochs(config.training.keep)
         self.epochs: list[int] = []
@@ -74,7 +75,8 @@ class Record:
             self.kept[epoch] = (val.thresholds, weights())
             wanted = set(self.best.epoch.values())
             self.kept = {epoch: model for epoch, model in self.kept.items() if epoch in wanted}
-        metrics = {"train/loss": loss, **{f"val/{name}": value for name, value in val.metrics.items()}}
+        metrics = {TRAIN_LOSS.name: loss}
+        metrics |= {Metric.parse(name).on("val").name: value for name, value in val.metrics.items()}
         self.epochs.append(epoch)
         for name, value in metrics.items():
             self.curves.setdefault(name, []).append(value)
@@ -95,7 +97,7 @@ class Record:
 
     def final_metrics(self) -> dict[str, float]:
         """Each metric at its best epoch, and the last training loss."""
-        return self.best.metrics() | {"train/loss": self.curves["train/loss"][-1]}
+        return self.best.metrics() | {TRAIN_LOSS.name: self.curves[TRAIN_LOSS.name][-1]}
 
     def saved_model(self) -> tuple[Weights, dict[int, float]]:
         """The weights at the criterion's best epoch, and the thresholds that go with them."""

@@ -8,13 +8,14 @@ scores until the end.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
 from torch import Tensor
 
 from setsweep.losses.checks import at_labels, widened
+from setsweep.trainables.evaluation.metric import CLASSES_PRESENT, Group, Metric, accuracy, set_size
 from setsweep.trainables.evaluation.thresholds import GivenThresholds, ThresholdSelection, at_least, to_probabilities
 
 Chunks = Iterable[tuple[Tensor, Tensor]]
@@ -27,8 +28,7 @@ class Evaluation:
     """What one split gave.
 
     Args:
-        metrics: by name without the split: ``top2_accuracy``, ``avg2_accuracy``, ``avg2_set_size``,
-            ``macro_top2_accuracy``, ``macro_avg2_accuracy_few``, ..., ``classes_present``.
+        metrics: by name without the split, see `Metric`.
         thresholds: the threshold on the probabilities for each k.
     """
 
@@ -111,11 +111,12 @@ class Meter:
             raise ValueError("chunks must hold at least one example, got none.")
         found, sizes = self._sets.finish()
         ranks, of_label, labels = (torch.cat(part) for part in zip(*self._parts, strict=True))
-        hits = {f"top{k}_accuracy": ranks < k for k in self._ks}
-        hits |= {f"avg{k}_accuracy": at_least(of_label, found[k]) for k in self._ks}
+        hits = {accuracy("top", k): ranks < k for k in self._ks}
+        hits |= {accuracy("avg", k): at_least(of_label, found[k]) for k in self._ks}
         metrics = _accuracies(hits, labels, self._num_classes, self._train_class_counts)
-        metrics |= {f"avg{k}_set_size": sizes[k] / len(labels) for k in self._ks}
-        return Evaluation(metrics, {k: found[k] for k in self._ks})
+        metrics |= {set_size(k): sizes[k] / len(labels) for k in self._ks}
+        named = {metric.name: value for metric, value in metrics.items()}
+        return Evaluation(named, {k: found[k] for k in self._ks})
 
 
 def label_ranks(scores: Tensor, labels: Tensor) -> Tensor:
@@ -158,29 +159,30 @@ def set_size_histogram(
     return counts
 
 
-def class_groups(train_class_counts: Tensor) -> dict[str, Tensor]:
+def class_groups(train_class_counts: Tensor) -> dict[Group, Tensor]:
     """Boolean masks over the classes: ``few`` (< 20 training images), ``medium`` and ``many`` (> 100); only non-empty
     ones.
     """
     few, many = train_class_counts < FEW, train_class_counts > MANY
-    groups = {"few": few, "medium": ~few & ~many, "many": many}
+    groups: dict[Group, Tensor] = {"few": few, "medium": ~few & ~many, "many": many}
     return {name: mask for name, mask in groups.items() if mask.any()}
 
 
 def _accuracies(
-    hits: Mapping[str, Tensor], labels: Tensor, num_classes: int, train_class_counts: Tensor | None
-) -> dict[str, float]:
+    hits: Mapping[Metric, Tensor], labels: Tensor, num_classes: int, train_class_counts: Tensor | None
+) -> dict[Metric, float]:
     """The mean of each row of hits over examples, over the classes present, and over those of each group."""
     stacked = torch.stack(list(hits.values())).double()
     present = labels.bincount(minlength=num_classes)
     per_class = stacked.new_zeros(len(hits), num_classes).index_add_(1, labels, stacked) / present
-    metrics = dict(zip(hits, stacked.mean(1).tolist(), strict=True)) | {"classes_present": float((present > 0).sum())}
+    metrics = dict(zip(hits, stacked.mean(1).tolist(), strict=True)) | {CLASSES_PRESENT: float((present > 0).sum())}
     groups = {} if train_class_counts is None else class_groups(train_class_counts.to(labels.device))
-    masks = {"": present > 0} | {f"_{name}": mask & (present > 0) for name, mask in groups.items() if len(groups) > 1}
-    for suffix, mask in masks.items():
+    masks: dict[Group | None, Tensor] = {None: present > 0}
+    masks |= {name: mask & (present > 0) for name, mask in groups.items() if len(groups) > 1}
+    for group, mask in masks.items():
         if mask.any():
             means = per_class[:, mask].mean(1).tolist()
-            metrics |= {f"macro_{name}{suffix}": mean for name, mean in zip(hits, means, strict=True)}
+            metrics |= {replace(hit, macro=True, group=group): mean for hit, mean in zip(hits, means, strict=True)}
     return metrics
 
 
