@@ -1,4 +1,4 @@
-"""Data sets: a table of what there is, and from the settings of a study to the tensors of one run."""
+"""Data sets: a table of what there is, and from the settings of a run to its tensors."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from setsweep.data import cifar100, cifar100_lt, circle, digits, fashion_mnist, image_folder, plantnet300k
-from setsweep.data.dataset import Dataset, DatasetDeclaration
+from setsweep.data.dataset import Dataset
+from setsweep.data.declaration import DatasetDeclaration
 from setsweep.data.files import Root
 from setsweep.data.label_noise import with_label_noise
-from setsweep.data.settings import nearest, typed
 from setsweep.data.user_dataset import own_declaration
 from setsweep.data.user_function import is_own
 
@@ -22,7 +22,7 @@ DATASETS: dict[str, DatasetDeclaration] = {
 def declaration_of(settings: Mapping[str, Any]) -> DatasetDeclaration:
     """What is declared of the data set that the settings name: a row of the table, or a user's own data.
 
-    A user's own data, `package.module:function`, have the parameters that the settings give; nothing is imported.
+    A user's own data, `package.module:function`, have the settings that are given; nothing is imported.
 
     Raises:
         ValueError: unknown data set.
@@ -31,54 +31,36 @@ def declaration_of(settings: Mapping[str, Any]) -> DatasetDeclaration:
     if is_own(name):
         return own_declaration(settings)
     if name not in DATASETS:
-        raise ValueError(f"unknown data set {name!r}. {nearest(name, DATASETS)}")
+        raise ValueError(f"data.name must be one of {', '.join(DATASETS)}, got {name!r}.")
     return DATASETS[name]
 
 
-def complete_data(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a data set, in their types, with every default filled in; `name` first.
-
-    Raises:
-        ValueError: unknown data set or setting, a value of another type, or out of range.
-    """
-    declaration = declaration_of(settings)
-    complete: dict[str, Any] = {"name": declaration.name, **declaration.parameters}
-    for key, value in settings.items():
-        if key == "name" or is_own(declaration.name):
-            continue
-        if key not in declaration.parameters:
-            raise ValueError(f"{key}: {declaration.name} has no such setting. {nearest(key, declaration.parameters)}")
-        complete[key] = typed(key, declaration.parameters[key], value)
-    declaration.check(complete)
-    return complete
-
-
 def base_settings(settings: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The settings that decide `load_base`, complete: equal ones mean that runs can share one copy.
+    """The settings that decide `load_base`, defaults filled in: equal ones mean that runs can share one copy.
 
     Returns:
         All but `label_noise`; None for data that are drawn from each run's seed.
 
     Raises:
-        ValueError: see `complete_data`.
+        ValueError: unknown data set.
     """
-    complete = complete_data(settings)
-    if declaration_of(complete).drawn_per_seed:
+    declaration = declaration_of(settings)
+    if declaration.drawn_per_seed:
         return None
-    return {key: value for key, value in complete.items() if key != "label_noise"}
+    return {key: value for key, value in _complete(declaration, settings).items() if key != "label_noise"}
 
 
 def load_base(settings: Mapping[str, Any], *, root: Root = None, download: bool = False) -> Dataset:
     """What all runs on a data set share: its images, decoded once, and its split; labels as published.
 
     Args:
-        settings: name and settings; `label_noise` is not looked at.
+        settings: name and settings (checked by `trainables.config.sections`); `label_noise` is not looked at.
         root: folder of the data files; None: SETSWEEP_DATA, else ~/.cache/setsweep.
         download: fetch files that are missing or damaged.
 
     Raises:
-        ValueError: see `complete_data`; or the data are drawn from each run's seed.
-        DataError: a file is missing or damaged.
+        ValueError: unknown data set; or the data are drawn from each run's seed.
+        data.files.DataError: a file is missing or damaged.
     """
     base = base_settings(settings)
     if base is None:
@@ -94,19 +76,19 @@ def load_dataset(
     """The data set of one run: shared data with the label noise of its seed, or data drawn wholly from its seed.
 
     Args:
-        settings: name and settings.
+        settings: name and settings, see `load_base`; what is left out has its default.
         seed: of the run.
         root: folder of the data files, see `load_base`.
         download: fetch files that are missing or damaged.
         base: what `load_base` gives for the same `base_settings`, shared and left as it is; None: it is loaded.
 
     Raises:
-        ValueError: see `complete_data`; or a `base` for data that are drawn from the seed.
-        DataError: a file is missing or damaged.
+        ValueError: unknown data set; or a `base` for data that are drawn from the seed.
+        data.files.DataError: a file is missing or damaged.
     """
-    complete = complete_data(settings)
+    declaration = declaration_of(settings)
+    complete = _complete(declaration, settings)
     label_noise = complete.pop("label_noise")
-    declaration = declaration_of(complete)
     del complete["name"]
     if not declaration.drawn_per_seed:
         dataset = load_base(settings, root=root, download=download) if base is None else base
@@ -115,3 +97,7 @@ def load_dataset(
     else:
         raise ValueError(f"base must be None for {declaration.name}, whose data are drawn from the seed.")
     return with_label_noise(dataset, label_noise, seed=seed)
+
+
+def _complete(declaration: DatasetDeclaration, settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": declaration.name, **declaration.defaults(), **settings}

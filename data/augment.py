@@ -18,40 +18,34 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from setsweep.data.settings import require
+from setsweep.data.declaration import SETTING, DataSetting
 
 _RANDOM_BITS = 62  # so many that taking them modulo an image size is uniform to 1e-15
 
 
+def _setting(default: float | bool, unit: str, about: str) -> Any:
+    low = None if isinstance(default, bool) else 0
+    return field(
+        default=default, metadata={SETTING: DataSetting(default=default, low=low, unit=unit, about=about, later=True)}
+    )
+
+
 @dataclass(frozen=True)
 class Augmentation:
-    """What is done to training images; the defaults do nothing.
+    """What is done to training images; the defaults do nothing."""
 
-    Args:
-        pad_crop: pixels of zero padding on each side before the random crop.
-        flip: exchange left and right with probability 1/2.
-        cutout: side of the masked square, pixels; 0: none.
-        mixup: alpha of the Beta distribution of the mixing weight; 0: none.
-
-    Raises:
-        ValueError: a value below 0.
-    """
-
-    pad_crop: int = 0
-    flip: bool = False
-    cutout: int = 0
-    mixup: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name in ("pad_crop", "cutout", "mixup"):
-            require(getattr(self, name) >= 0, name, ">= 0", getattr(self, name))
+    pad_crop: int = _setting(0, "pixels", "zero padding on each side before a random crop")
+    flip: bool = _setting(False, "", "exchange left and right with probability 1/2")
+    cutout: int = _setting(0, "pixels", "side of the masked square")
+    mixup: float = _setting(0.0, "", "alpha of the Beta distribution of the mixing weight")
 
 
 @dataclass(frozen=True)

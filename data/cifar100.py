@@ -7,7 +7,6 @@ hashes every file again for each of the two splits and rearranges the images. It
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,9 @@ import torch
 from torch import Tensor
 
 from setsweep.data.arrays import as_tensor
-from setsweep.data.dataset import Dataset, DatasetDeclaration, Split
+from setsweep.data.dataset import Dataset, Split
+from setsweep.data.declaration import LABEL_NOISE, SPLIT_SEED, DatasetDeclaration, DataSetting
 from setsweep.data.files import Root, check_md5, data_root, read_file, read_or_download
-from setsweep.data.settings import require
 from setsweep.data.splits import train_and_val
 
 FOLDER = "cifar-100-python"
@@ -91,18 +90,17 @@ def _unpickle(folder: Path, name: str) -> dict[bytes, Any]:
     return content
 
 
-def _check(settings: Mapping[str, Any]) -> None:
-    require(0 <= settings["label_noise"] <= 1, "label_noise", "between 0 and 1", settings["label_noise"])
-    subset = settings["subset"]
-    require(subset is None or _CLASSES <= subset <= _TRAIN, "subset", f"between {_CLASSES} and {_TRAIN}", subset)
-
-
 DECLARATION = DatasetDeclaration(
     name="cifar100",
     about="60,000 colour images of 32x32 pixels in 100 classes and 20 superclasses: 45,000 / 5,000 / 10,000.",
     source="Krizhevsky (2009), https://www.cs.toronto.edu/~kriz/cifar.html",
-    parameters={"label_noise": 0.0, "split_seed": 0, "subset": None},
+    settings={
+        "label_noise": LABEL_NOISE,
+        "split_seed": SPLIT_SEED,
+        "subset": DataSetting(
+            default=None, low=_CLASSES, high=_TRAIN, unit="images", about="train on that many images alone"
+        ),
+    },
     load=load_cifar100,
-    check=_check,
     num_classes=_CLASSES,
 )

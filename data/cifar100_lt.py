@@ -10,18 +10,16 @@ imbalance of 100. Validation and test are balanced, and those of `cifar100`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from setsweep.data.cifar100 import DECLARATION as CIFAR100
 from setsweep.data.cifar100 import load_cifar100
-from setsweep.data.dataset import Dataset, DatasetDeclaration, Split
+from setsweep.data.dataset import Dataset, Split
+from setsweep.data.declaration import LABEL_NOISE, SPLIT_SEED, DatasetDeclaration, DataSetting
 from setsweep.data.files import Root
 from setsweep.data.seeding import seeded_generator
-from setsweep.data.settings import require
 from setsweep.data.splits import stratified_order
 
 _LARGEST = 450
@@ -55,18 +53,15 @@ def imbalanced_part(labels: Tensor, imbalance: float, generator: torch.Generator
     return by_class[rank < kept.repeat_interleave(sizes)].sort().values
 
 
-def _check(settings: Mapping[str, Any]) -> None:
-    require(0 <= settings["label_noise"] <= 1, "label_noise", "between 0 and 1", settings["label_noise"])
-    imbalance = settings["imbalance"]
-    require(1 <= imbalance <= _LARGEST, "imbalance", f"between 1 and {_LARGEST}", imbalance)
-
-
 DECLARATION = DatasetDeclaration(
     name="cifar100_lt",
     about="CIFAR-100 with exponentially fewer training images from class to class; validation and test balanced.",
     source=f"Cao et al. (2019), of {CIFAR100.source}",
-    parameters={"label_noise": 0.0, "imbalance": 100.0, "split_seed": 0},
+    settings={
+        "label_noise": LABEL_NOISE,
+        "imbalance": DataSetting(default=100.0, low=1, high=_LARGEST, about="images of the first class to the last's"),
+        "split_seed": SPLIT_SEED,
+    },
     load=load_cifar100_lt,
-    check=_check,
     num_classes=CIFAR100.num_classes,
 )

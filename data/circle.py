@@ -10,15 +10,13 @@ paper is `shift` 0 and `sigma` 10 to 30; experiments 2 and 3 are `sigma` 10 and 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from setsweep.data.dataset import Dataset, DatasetDeclaration, Split
+from setsweep.data.dataset import Dataset, Split
+from setsweep.data.declaration import LABEL_NOISE, DatasetDeclaration, DataSetting
 from setsweep.data.seeding import seeded_generator
-from setsweep.data.settings import require
 
 
 def draw_circle(*, seed: int, sigma: float, shift: float, minor: float, classes: int, per_class: int) -> Dataset:
@@ -77,22 +75,19 @@ def _wrapped_normal(degrees: Tensor, sigma: float) -> Tensor:
     return density / (sigma * math.sqrt(2 * math.pi))
 
 
-def _check(settings: Mapping[str, Any]) -> None:
-    for name in ("label_noise", "minor"):
-        require(0 <= settings[name] <= 1, name, "between 0 and 1", settings[name])
-    require(settings["sigma"] > 0, "sigma", "> 0", settings["sigma"])
-    require(0 <= settings["shift"] <= 360, "shift", "between 0 and 360", settings["shift"])
-    require(settings["classes"] >= 2, "classes", ">= 2", settings["classes"])
-    require(settings["per_class"] >= 1, "per_class", ">= 1", settings["per_class"])
-
-
 DECLARATION = DatasetDeclaration(
     name="circle",
     about="Points on the unit circle in 6 classes with one or two modes, drawn anew from each run's seed.",
     source="Sawada, Kaneko and Sagi (2020), section IV",
-    parameters={"sigma": 10.0, "shift": 0.0, "minor": 1 / 3, "classes": 6, "per_class": 300, "label_noise": 0.0},
+    settings={
+        "sigma": DataSetting(default=10.0, above=0, unit="degrees", about="standard deviation of a mode"),
+        "shift": DataSetting(default=0.0, low=0, high=360, unit="degrees", about="from the major to the minor mode"),
+        "minor": DataSetting(default=1 / 3, low=0, high=1, about="probability of the minor mode"),
+        "classes": DataSetting(default=6, low=2, about="number of classes, evenly spaced"),
+        "per_class": DataSetting(default=300, low=1, unit="points", about="of each class in each split"),
+        "label_noise": LABEL_NOISE,
+    },
     load=draw_circle,
-    check=_check,
     drawn_per_seed=True,
     num_classes=lambda settings: int(settings["classes"]),
 )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from torch import Tensor
 
@@ -58,30 +57,3 @@ class Dataset:
         """Of one example as a model is given it: (features,) or (channels, height, width)."""
         stored = tuple(self.train.inputs.shape[1:]) if isinstance(self.train.inputs, Tensor) else (3,)
         return stored if self.crop is None else (stored[0], self.crop, self.crop)
-
-
-@dataclass(frozen=True, kw_only=True)
-class DatasetDeclaration:
-    """A data set as study files and listings see it.
-
-    Args:
-        name: its name in study files.
-        about: one sentence: what it is, how many examples and classes.
-        source: where it comes from (citation or package).
-        parameters: every setting of `data:` that decides the result, with its default. The type of the default
-            is the type of the setting (None: an optional number).
-        load: called as ``load(root=..., download=..., **settings)``, where `drawn_per_seed` as
-            ``load(seed=..., **settings)``; `label_noise` is left out, it is applied to what this gives.
-        drawn_per_seed: the data is drawn anew from each run's seed (synthetic data), so it is never shared.
-        check: called with all settings; raises ValueError for those that are out of range.
-        num_classes: how many classes there are, or that as a function of all settings; None: only loading it tells.
-    """
-
-    name: str
-    about: str
-    source: str
-    load: Callable[..., Dataset]
-    check: Callable[[Mapping[str, Any]], None]
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    drawn_per_seed: bool = False
-    num_classes: int | Callable[[Mapping[str, Any]], int] | None = None

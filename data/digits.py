@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 
-from setsweep.data.dataset import Dataset, DatasetDeclaration, Split
+from setsweep.data.dataset import Dataset, Split
+from setsweep.data.declaration import LABEL_NOISE, SPLIT_SEED, DatasetDeclaration
 from setsweep.data.files import DataError, Root
 from setsweep.data.seeding import seeded_generator
-from setsweep.data.settings import require
 from setsweep.data.splits import stratified_split
 
 _SIZES = (1077, 360, 360)  # 60, 20, 20 %
@@ -47,16 +45,11 @@ def _bundled_file() -> Path:
     return Path(package.submodule_search_locations[0]) / "datasets" / "data" / "digits.csv.gz"
 
 
-def _check(settings: Mapping[str, Any]) -> None:
-    require(0 <= settings["label_noise"] <= 1, "label_noise", "between 0 and 1", settings["label_noise"])
-
-
 DECLARATION = DatasetDeclaration(
     name="digits",
     about="1,797 handwritten digits of 8x8 pixels in 10 classes: 1,077 / 360 / 360.",
     source="scikit-learn, sklearn.datasets.load_digits (Alpaydin and Kaynak, 1998)",
-    parameters={"label_noise": 0.0, "split_seed": 0},
+    settings={"label_noise": LABEL_NOISE, "split_seed": SPLIT_SEED},
     load=load_digits,
-    check=_check,
     num_classes=10,
 )

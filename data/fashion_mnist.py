@@ -11,18 +11,16 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from setsweep.data.arrays import as_tensor
-from setsweep.data.dataset import Dataset, DatasetDeclaration, Split
+from setsweep.data.dataset import Dataset, Split
+from setsweep.data.declaration import LABEL_NOISE, SPLIT_SEED, DatasetDeclaration, DataSetting
 from setsweep.data.files import Root, check_md5, damaged, data_root, read_file, read_or_download
-from setsweep.data.settings import require
 from setsweep.data.splits import train_and_val
 
 MD5 = {  # of the unpacked files; those that unpack from the .gz files whose sums torchvision lists
@@ -116,18 +114,17 @@ def _unpack(path: Path) -> bytes:
         raise damaged(path, "content that gzip unpacks", str(error)) from error
 
 
-def _check(settings: Mapping[str, Any]) -> None:
-    require(0 <= settings["label_noise"] <= 1, "label_noise", "between 0 and 1", settings["label_noise"])
-    subset, least = settings["subset"], len(_NAMES)
-    require(subset is None or least <= subset <= _TRAIN, "subset", f"between {least} and {_TRAIN}", subset)
-
-
 DECLARATION = DatasetDeclaration(
     name="fashion_mnist",
     about="70,000 grey images of clothes, 28x28 pixels, in 10 classes: 55,000 / 5,000 / 10,000.",
     source="Xiao, Rasul and Vollgraf (2017), https://github.com/zalandoresearch/fashion-mnist",
-    parameters={"label_noise": 0.0, "split_seed": 0, "subset": None},
+    settings={
+        "label_noise": LABEL_NOISE,
+        "split_seed": SPLIT_SEED,
+        "subset": DataSetting(
+            default=None, low=len(_NAMES), high=_TRAIN, unit="images", about="train on that many images alone"
+        ),
+    },
     load=load_fashion_mnist,
-    check=_check,
     num_classes=len(_NAMES),
 )

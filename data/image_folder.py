@@ -12,7 +12,7 @@ all runs of a machine share; it needs 3 * resize^2 bytes an image, and the crop 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +20,43 @@ import torch
 from torch import Tensor
 
 from setsweep.data.class_folders import Images, common_classes, find_images, some
-from setsweep.data.dataset import Dataset, DatasetDeclaration, Split
+from setsweep.data.dataset import Dataset, Split
+from setsweep.data.declaration import LABEL_NOISE, SPLIT_SEED, Contradiction, DatasetDeclaration, DataSetting
 from setsweep.data.decoding import decode_all
 from setsweep.data.files import DataError, Root, data_root
 from setsweep.data.image_files import ImageFiles, as_names, unreadable_images
 from setsweep.data.seeding import seeded_generator
-from setsweep.data.settings import require, require_one_of
 from setsweep.data.splits import hold_out
 
 NORMALISATIONS = {
     "imagenet": ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),  # of the models that torchvision has weights for
     "symmetric": ((0.5, 0.5, 0.5), (0.5, 0.5, 0.5)),  # to -1..1
 }
-IMAGE_SETTINGS = {"resize": 256, "crop": 224, "store": "files", "unreadable": "error", "normalisation": "imagenet"}
+
+
+def image_settings(normalisations: Mapping[str, Any]) -> dict[str, DataSetting]:
+    """The settings that all data sets of image files have.
+
+    Args:
+        normalisations: the legal names; the first is the default.
+    """
+    names = tuple(normalisations)
+    return {
+        "resize": DataSetting(default=256, low=1, unit="pixels", about="shorter side that an image is scaled to"),
+        "crop": DataSetting(default=224, low=1, unit="pixels", about="side of the window that the model is given"),
+        "store": DataSetting(default="files", choices=("files", "memory"), about="decode as needed, or all once"),
+        "unreadable": DataSetting(
+            default="error", choices=("error", "skip"), about="what an image that can't be read is"
+        ),
+        "normalisation": DataSetting(default=names[0], choices=names, about="mean and deviation of the pixels"),
+    }
+
+
+def crop_beyond_image(settings: Mapping[str, Any]) -> Iterable[Contradiction]:
+    """A window that is larger than the scaled image."""
+    if settings["crop"] > settings["resize"]:
+        yield "crop", f"must be <= resize = {settings['resize']}, got {settings['crop']}."
+
 
 Examples = tuple[ImageFiles, Tensor]
 
@@ -170,35 +194,20 @@ def image_dataset(
     )
 
 
-def check_image_settings(settings: Mapping[str, Any], normalisations: Mapping[str, Any]) -> None:
-    """The range of the settings that all data sets of image files have; raises ValueError."""
-    require(0 <= settings["label_noise"] <= 1, "label_noise", "between 0 and 1", settings["label_noise"])
-    require(settings["resize"] >= 1, "resize", ">= 1", settings["resize"])
-    limit = settings["resize"]
-    require(1 <= settings["crop"] <= limit, "crop", f"between 1 and resize = {limit}", settings["crop"])
-    require_one_of("store", settings["store"], ("files", "memory"))
-    require_one_of("unreadable", settings["unreadable"], ("error", "skip"))
-    require_one_of("normalisation", settings["normalisation"], normalisations)
-
-
-def _check(settings: Mapping[str, Any]) -> None:
-    check_image_settings(settings, NORMALISATIONS)
-    for name in ("val_fraction", "test_fraction"):
-        require(0 < settings[name] < 1, name, "between 0 and 1, both excluded", settings[name])
-
-
 DECLARATION = DatasetDeclaration(
     name="image_folder",
     about="Your own images, one folder a class, with or without folders train, val and test around them.",
     source="a folder below the data root",
-    parameters={
-        "label_noise": 0.0,
-        "folder": "images",
-        **IMAGE_SETTINGS,
-        "val_fraction": 0.1,
-        "test_fraction": 0.2,
-        "split_seed": 0,
+    settings={
+        "label_noise": LABEL_NOISE,
+        "folder": DataSetting(default="images", about="below the data root, or an absolute path"),
+        **image_settings(NORMALISATIONS),
+        "val_fraction": DataSetting(default=0.1, above=0, below=1, about="of each class, where there is no folder val"),
+        "test_fraction": DataSetting(
+            default=0.2, above=0, below=1, about="of each class, where there is no folder test"
+        ),
+        "split_seed": SPLIT_SEED,
     },
     load=load_image_folder,
-    check=_check,
+    contradictions=crop_beyond_image,
 )

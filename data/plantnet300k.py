@@ -14,20 +14,20 @@ own for others.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from setsweep.data.class_folders import common_classes, find_images, some
-from setsweep.data.dataset import Dataset, DatasetDeclaration
+from setsweep.data.dataset import Dataset
+from setsweep.data.declaration import LABEL_NOISE, DatasetDeclaration
 from setsweep.data.files import DataError, Root, damaged, data_root, read_file
 from setsweep.data.image_folder import (
-    IMAGE_SETTINGS,
     NORMALISATIONS,
-    check_image_settings,
+    crop_beyond_image,
     image_dataset,
+    image_settings,
     read_examples,
 )
 
@@ -110,16 +110,12 @@ def genera(names: tuple[str, ...]) -> torch.Tensor:
     return torch.tensor([numbers[genus] for genus in of_species])
 
 
-def _check(settings: Mapping[str, Any]) -> None:
-    check_image_settings(settings, _NORMALISATIONS)
-
-
 DECLARATION = DatasetDeclaration(
     name="plantnet300k",
     about="306,146 photographs of plants in 1,081 species and 303 genera, long-tailed: 243,916 / 31,118 / 31,112.",
     source=f"Garcin et al. (2021), {ADDRESS}",
-    parameters={"label_noise": 0.0, **IMAGE_SETTINGS},
+    settings={"label_noise": LABEL_NOISE, **image_settings(_NORMALISATIONS)},
     load=load_plantnet300k,
-    check=_check,
+    contradictions=crop_beyond_image,
     num_classes=_SPECIES,
 )

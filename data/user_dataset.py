@@ -16,43 +16,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from setsweep.data.dataset import Dataset, DatasetDeclaration
+from setsweep.data.dataset import Dataset
 from setsweep.data.dataset_check import check_dataset
+from setsweep.data.declaration import LABEL_NOISE, DatasetDeclaration, DataSetting
 from setsweep.data.files import Root, data_root
-from setsweep.data.settings import require, typed
-from setsweep.data.user_function import FORM, is_plain, own_function
+from setsweep.data.user_function import own_function
 
 
 def own_declaration(settings: Mapping[str, Any]) -> DatasetDeclaration:
-    """A row of the table of data sets for a user's function, with the settings given as its parameters.
-
-    Raises:
-        ValueError: a name of another form, or label noise that is no number.
-    """
+    """A row of the table of data sets for a user's function; its settings are those given, taken as they stand."""
     name = settings["name"]
-    if not FORM.fullmatch(name):
-        raise ValueError(f"name must be a data set's name or package.module:function, got {name!r}.")
+    own = {key: DataSetting(default=value) for key, value in settings.items() if key not in ("name", "label_noise")}
 
-    others = {key: value for key, value in settings.items() if key not in ("name", "label_noise")}
-
-    def load(*, root: Root, download: bool, **own: Any) -> Dataset:
+    def load(*, root: Root, download: bool, **given: Any) -> Dataset:
         del download
-        return load_own(name, root=root, **own)
+        return load_own(name, root=root, **given)
 
     return DatasetDeclaration(
-        name=name,
-        about="Your own data.",
-        source=name,
-        parameters={"label_noise": typed("label_noise", 0.0, settings.get("label_noise", 0.0)), **others},
-        load=load,
-        check=_check,
+        name=name, about="Your own data.", source=name, settings={"label_noise": LABEL_NOISE, **own}, load=load
     )
-
-
-def _check(settings: Mapping[str, Any]) -> None:
-    require(0 <= settings["label_noise"] <= 1, "label_noise", "between 0 and 1", settings["label_noise"])
-    for key, value in settings.items():
-        require(is_plain(value), key, "plain data", value)
 
 
 def load_own(name: str, *, root: Root, **settings: Any) -> Dataset:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -23,6 +22,7 @@ from setsweep.losses import (
 )
 from setsweep.losses.checks import check_k
 from setsweep.losses.declaration import LossDeclaration
+from setsweep.losses.values import unknown
 
 __all__ = ["LOSSES", "build_loss"]
 
@@ -75,12 +75,12 @@ def build_loss(
     """
     declaration = LOSSES.get(name)
     if declaration is None:
-        raise ValueError(_unknown("loss", name, LOSSES))
+        raise ValueError(unknown("loss", name, LOSSES))
     if not isinstance(num_classes, int) or num_classes < 2:
         raise ValueError(f"num_classes must be a whole number >= 2, got {num_classes!r}.")
     for given in hyperparameters:
         if given not in declaration.hyperparameters:
-            raise ValueError(_unknown(f"hyperparameter of {name}", given, declaration.hyperparameters))
+            raise ValueError(unknown(f"hyperparameter of {name}", given, declaration.hyperparameters))
     arguments: dict[str, Any] = {
         key: known.check(key, hyperparameters.get(key, known.default))
         for key, known in declaration.hyperparameters.items()
@@ -113,10 +113,3 @@ def _checked_num_examples(name: str, num_examples: int | None) -> int:
     if not isinstance(num_examples, int) or num_examples < 1:
         raise ValueError(f"num_examples must be a whole number >= 1 for {name}, got {num_examples!r}.")
     return num_examples
-
-
-def _unknown(kind: str, name: str, known: Iterable[str]) -> str:
-    names = sorted(known)
-    nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.0)
-    guess = f" Did you mean {nearest[0]!r}?" if nearest else ""
-    return f"unknown {kind} {name!r}.{guess} Known: {', '.join(names) or 'none'}."

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from torch import nn
+
+from setsweep.losses.values import Number, check_flag
 
 Value = float | int | bool
 Head = Literal["linear", "two_head", "cosine"]
@@ -16,33 +17,26 @@ Probabilities = Literal["softmax", "sigmoid"]
 
 @dataclass(frozen=True, kw_only=True)
 class Hyperparameter:
-    """One number of a loss: its default, the range in which it is legal, and the range worth searching.
+    """One number, or true or false, that a loss takes.
 
     Args:
         default: used where nothing is said; always legal. Its type is the type of the hyperparameter.
-        low, high: legal range, both ends included.
-        above: an open lower end: the value must be > `above`.
+        low, high: ends of the legal range, included; `above`: a lower end that is not.
         search: how a study with `default_space` searches it, spelled as in a study file,
             e.g. ``{"log_uniform": (0.1, 10.0)}``, ``{"int": (1, 50)}`` or ``{"choice": (0, 1)}``; None: not searched.
-        about: one phrase for listings.
+        unit: what it is counted in, e.g. "scores"; empty where it has none.
+        about: what it does, one phrase.
+        later: it came after the first results: a run with its default is the run that it was before.
     """
 
     default: Value
-    low: float = -math.inf
-    high: float = math.inf
+    low: float | None = None
     above: float | None = None
+    high: float | None = None
     search: Mapping[str, tuple[Value, ...]] | None = None
+    unit: str = ""
     about: str = ""
-
-    def rule(self) -> str:
-        """The legal range in words, e.g. ``>= 0``."""
-        if isinstance(self.default, bool):
-            return "true or false"
-        if self.above is not None:
-            return f"> {self.above:g}" if math.isinf(self.high) else f"> {self.above:g} and <= {self.high:g}"
-        if math.isinf(self.high):
-            return f">= {self.low:g}"
-        return f"between {self.low:g} and {self.high:g}"
+    later: bool = False
 
     def check(self, name: str, value: object) -> Value:
         """The value, in the hyperparameter's own type.
@@ -50,24 +44,15 @@ class Hyperparameter:
         Raises:
             ValueError: the value has another type or lies outside the legal range.
         """
-        checked = self._typed(value)
-        if checked is None or not self._legal(checked):
-            whole = " a whole number" if type(self.default) is int else ""
-            raise ValueError(f"{name} must be{whole} {self.rule()}, got {value!r}.")
-        return checked
+        try:
+            return check_flag(value) if isinstance(self.default, bool) else self.number.check(value)
+        except ValueError as error:
+            raise ValueError(f"{name} {error}") from None
 
-    def _typed(self, value: object) -> Value | None:
-        if isinstance(self.default, bool) or isinstance(value, bool):
-            return value if isinstance(value, bool) and isinstance(self.default, bool) else None
-        if isinstance(value, int | float):
-            if isinstance(self.default, float):
-                return float(value)
-            return int(value) if value == value // 1 else None
-        return None
-
-    def _legal(self, value: Value) -> bool:
-        above = self.above is None or value > self.above
-        return above and self.low <= value <= self.high and not math.isinf(value)
+    @property
+    def number(self) -> Number:
+        """What the number must be."""
+        return Number(whole=isinstance(self.default, int), low=self.low, above=self.above, high=self.high)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -75,9 +75,11 @@ DECLARATION = LossDeclaration(
     about="Macro accuracy on imbalanced data; top-1 and top-k alike.",
     hyperparameters={
         "max_margin": Hyperparameter(
-            default=0.5, low=0.0, search={"log_uniform": (0.1, 1.0)}, about="margin of the rarest class, in cosines"
+            default=0.5, low=0.0, search={"log_uniform": (0.1, 1.0)}, unit="cosines", about="margin of the rarest class"
         ),
-        "scale": Hyperparameter(default=30.0, above=0.0, search={"uniform": (10.0, 60.0)}, about="of the cosines"),
+        "scale": Hyperparameter(
+            default=30.0, above=0.0, search={"uniform": (10.0, 60.0)}, about="what the cosines are multiplied with"
+        ),
     },
     head="cosine",
     needs_class_counts=True,

@@ -133,9 +133,11 @@ BALANCED = LossDeclaration(
     about="Top-k sets of fixed size, robust to label noise; cost does not grow with k.",
     hyperparameters={
         "epsilon": Hyperparameter(
-            default=0.2, low=0.0, search={"log_uniform": (1e-2, 10.0)}, about="scale of the noise on the scores"
+            default=0.2, low=0.0, search={"log_uniform": (1e-2, 10.0)}, unit="scores", about="scale of the noise"
         ),
-        "num_samples": Hyperparameter(default=10, low=1, search={"int": (1, 50)}, about="noise draws per example"),
+        "num_samples": Hyperparameter(
+            default=10, low=1, search={"int": (1, 50)}, unit="draws", about="noise of an example"
+        ),
     },
     needs_k=True,
     needs_generator=True,
@@ -148,13 +150,21 @@ IMBALANCED = LossDeclaration(
     about="Macro accuracy of top-k sets on imbalanced data.",
     hyperparameters={
         "epsilon": Hyperparameter(
-            default=0.01, low=0.0, search={"log_uniform": (1e-3, 1.0)}, about="scale of the noise on the cosines"
+            default=0.01, low=0.0, search={"log_uniform": (1e-3, 1.0)}, unit="cosines", about="scale of the noise"
         ),
-        "num_samples": Hyperparameter(default=5, low=1, search={"int": (1, 50)}, about="noise draws per example"),
+        "num_samples": Hyperparameter(
+            default=5, low=1, search={"int": (1, 50)}, unit="draws", about="noise of an example"
+        ),
         "max_margin": Hyperparameter(
-            default=0.2, low=0.0, search={"log_uniform": (0.05, 1.0)}, about="margin of the rarest class, in cosines"
+            default=0.2,
+            low=0.0,
+            search={"log_uniform": (0.05, 1.0)},
+            unit="cosines",
+            about="margin of the rarest class",
         ),
-        "scale": Hyperparameter(default=60.0, above=0.0, search={"uniform": (10.0, 100.0)}, about="of the cosines"),
+        "scale": Hyperparameter(
+            default=60.0, above=0.0, search={"uniform": (10.0, 100.0)}, about="what the cosines are multiplied with"
+        ),
     },
     head="cosine",
     needs_k=True,

@@ -116,7 +116,11 @@ DECLARATION = LossDeclaration(
             default=1.0, low=0.0, search={"choice": (0.0, 1.0)}, about="weight of the number of positives"
         ),
         "label_lr_factor": Hyperparameter(
-            default=10.0, above=0.0, search={"log_uniform": (0.1, 10.0)}, about="learning rate of the estimates"
+            default=10.0,
+            above=0.0,
+            search={"log_uniform": (0.1, 10.0)},
+            unit="learning rates",
+            about="learning rate of the estimates",
         ),
     },
     probabilities="sigmoid",

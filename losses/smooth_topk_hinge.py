@@ -70,7 +70,9 @@ DECLARATION = LossDeclaration(
     paper="Berrada et al. 2018",
     about="Top-k sets with label noise; dense gradients, but the costliest loss, and weak on rare classes.",
     hyperparameters={
-        "tau": Hyperparameter(default=1.0, above=0.0, search={"log_uniform": (1e-2, 10.0)}, about="temperature")
+        "tau": Hyperparameter(
+            default=1.0, above=0.0, search={"log_uniform": (1e-2, 10.0)}, unit="scores", about="temperature"
+        )
     },
     needs_k=True,
 )

@@ -16,7 +16,8 @@ from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.records.study_folder import model_folder
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.checkpoint import remove_checkpoint
-from setsweep.trainables.config.run_config import KeepModel, RunResult
+from setsweep.trainables.config.run_config import KeepModel
+from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.evaluation.metric import Metric, accuracy
 
 POLL_SECONDS = 1.0

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-import yaml
-
 from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.loop import train
 from setsweep.trainables.memory import keep_freed_memory
+from setsweep.trainables.settings.yaml_text import read_yaml
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -25,27 +23,18 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     keep_freed_memory()
     try:
-        plain = _mapping(yaml.load(options.config.read_text(), Loader=_Loader))  # noqa: S506 - a safe loader
+        plain = _mapping(read_yaml(options.config.read_text())[0])
         result = train(
             complete_config(plain),
             root=options.root,
             checkpoint=options.checkpoint,
             on_epoch=lambda epoch, metrics: print(f"epoch {epoch}: {_line(metrics)}", file=sys.stderr),
         )
-    except (OSError, ValueError, yaml.YAMLError) as error:
+    except (OSError, ValueError) as error:
         print(f"{options.config}: {error}", file=sys.stderr)
         return 2
     print(json.dumps(result.to_dict(), indent=2))
     return 0 if result.status == "done" else 1
-
-
-class _Loader(yaml.SafeLoader):
-    """PyYAML's safe loader, for which ``1e-3`` is a number too, as in YAML 1.2."""
-
-
-_Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$"), list("-+0123456789")
-)
 
 
 def _mapping(plain: object) -> dict[str, object]:

@@ -10,7 +10,8 @@ from pathlib import Path
 import torch
 
 from setsweep.data.dataset import Dataset
-from setsweep.trainables.config.run_config import KeepModel, RunConfig, RunResult, failed
+from setsweep.trainables.config.run_config import KeepModel, RunConfig
+from setsweep.trainables.config.run_result import Cause, RunResult, failed
 from setsweep.trainables.loop import train_seeds
 
 
@@ -43,8 +44,9 @@ def attempt(
         return [replace(result, attempts=attempts) for result in results]
     except Exception as error:  # noqa: BLE001 - a run must never take the sweep with it, whatever it raises
         reason = f"{type(error).__name__}: {error}"
+        cause: Cause = "memory" if isinstance(error, torch.OutOfMemoryError) else "error"
     if len(configs) == 1:
-        return [failed(configs[0], reason, started=started, attempts=attempts)]
+        return [failed(configs[0], reason, cause=cause, started=started, attempts=attempts)]
     half = (len(configs) + 1) // 2
     return [
         result
@@ -53,8 +55,3 @@ def attempt(
             configs[part], dataset, attempts=attempts, checkpoint=checkpoint, keep_models=keep_models[part]
         )
     ]
-
-
-def ran_out_of_memory(result: RunResult) -> bool:
-    """Whether a run failed because its device had no memory left, which it may have had by itself."""
-    return result.status == "failed" and (result.reason or "").startswith(torch.OutOfMemoryError.__name__)

@@ -29,7 +29,8 @@ from setsweep.data import load_dataset
 from setsweep.data.dataset import Dataset
 from setsweep.data.seeding import derived_seed
 from setsweep.trainables.checkpoint import Saver, load_checkpoint, remove_checkpoint, save_checkpoint
-from setsweep.trainables.config.run_config import KeepModel, RunConfig, RunResult
+from setsweep.trainables.config.run_config import KeepModel, RunConfig
+from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.device import find_device, product_precision, random_state, runtime, seeded, set_random_state
 from setsweep.trainables.evaluation.history import Record
 from setsweep.trainables.evaluation.split_measure import SplitMeasure, predictor

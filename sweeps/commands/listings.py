@@ -11,9 +11,10 @@ from rich.table import Table
 
 from setsweep.data import DATASETS
 from setsweep.losses import LOSSES
-from setsweep.losses.declaration import Hyperparameter
 from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.study.source import bundled_studies
+from setsweep.trainables.config.sections import declared_settings
+from setsweep.trainables.settings.setting import Setting
 
 
 def studies() -> str:
@@ -29,32 +30,33 @@ def studies() -> str:
 
 def losses() -> str:
     """The losses: name, what they are good for, hyperparameters with default, legal range and search range, paper."""
-    rows = []
-    for name, loss in LOSSES.items():
-        numbers = "\n".join(_hyperparameter(key, value) for key, value in loss.hyperparameters.items()) or "-"
-        rows.append((name, loss.about, numbers, loss.paper))
+    rows = [(name, loss.about, _settings("loss", name) or "-", loss.paper) for name, loss in LOSSES.items()]
     return _table(("loss", "good for", "hyperparameters", "paper"), rows)
 
 
 def datasets() -> str:
     """The data sets: name, what they are, settings with defaults, source."""
-    rows = []
-    for name, dataset in DATASETS.items():
-        settings = "\n".join(
-            f"{key} = {'none' if default is None else default}" for key, default in dataset.parameters.items()
-        )
-        rows.append((name, dataset.about, settings or "-", dataset.source))
+    rows = [(name, each.about, _settings("data", name) or "-", each.source) for name, each in DATASETS.items()]
     return _table(("data set", "what it is", "settings", "source"), rows)
 
 
 LISTINGS: dict[str, Callable[[], str]] = {"studies": studies, "losses": losses, "datasets": datasets}
 
 
-def _hyperparameter(name: str, declared: Hyperparameter) -> str:
-    text = f"{name} = {declared.default} ({declared.rule()})"
-    for kind, values in (declared.search or {}).items():
-        text += f", {kind} {list(values)}"
-    return text
+def _settings(section: str, name: str) -> str:
+    """A line for each setting of a row: default, rule, and range worth searching."""
+    return "\n".join(
+        _setting(key, setting)
+        for key, setting in declared_settings(section, {"name": name}).items()
+        if (section, key) != ("loss", "k")
+    )
+
+
+def _setting(name: str, setting: Setting) -> str:
+    default = "none" if setting.default is None else setting.default
+    unit = f" {setting.unit}" if setting.unit else ""
+    search = "".join(f", {kind} {list(values)}" for kind, values in (setting.search or {}).items())
+    return f"{name} = {default}{unit} ({setting.rule.words}){search}"
 
 
 def _table(headings: Iterable[str], rows: Iterable[tuple[str, ...]]) -> str:

@@ -13,7 +13,7 @@ from rich.text import Text
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.study.study import Study
-from setsweep.trainables.config.run_config import RunResult
+from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.evaluation.metric import accuracy
 
 LOG_SECONDS = 30.0

@@ -20,7 +20,7 @@ from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.records.study_folder import storage_folder, stored_study
 from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.study.study import Study
-from setsweep.trainables.config.run_config import RunResult
+from setsweep.trainables.config.run_result import RunResult
 
 WRITE_SECONDS = 2.0
 STALE_SECONDS = 30.0

@@ -10,7 +10,8 @@ from setsweep.data import base_settings, load_base, load_dataset
 from setsweep.data.dataset import Dataset
 from setsweep.sweeps.execution.executor import Job, Outcome, SeedsAtOnce
 from setsweep.trainables.attempt import attempt
-from setsweep.trainables.config.run_config import RunConfig, RunResult
+from setsweep.trainables.config.run_config import RunConfig
+from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.probes.seeds_at_once import seeds_at_once
 
 BaseLoader = Callable[[Job], Dataset]

@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-from setsweep.trainables.config.run_config import KeepModel, RunConfig, RunResult
+from setsweep.trainables.config.run_config import KeepModel, RunConfig
+from setsweep.trainables.config.run_result import RunResult
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from setsweep.sweeps.execution.executor import Job, Outcome, SeedsAtOnce
-from setsweep.trainables.config.run_config import failed
+from setsweep.trainables.config.run_result import Cause, failed
 
 Parcel = tuple[Job, Any]  # the job and a handle to the shared part of its data
 
@@ -109,7 +109,11 @@ class Mailbox:
                 self._waiting.appendleft((replace(job, attempts=job.attempts + 1), data))
                 self._changed.notify_all()
             else:
-                self.put(failures(job, f"the worker died in each of {job.attempts} attempts", started=started))
+                self.put(
+                    failures(
+                        job, f"the worker died in each of {job.attempts} attempts", cause="worker", started=started
+                    )
+                )
 
     def crowded(self, slot: int, worker: Worker) -> bool:
         """The slot's job ran out of memory, which it may have shared.
@@ -157,8 +161,8 @@ class Mailbox:
             self._changed.notify_all()
 
 
-def failures(job: Job, reason: str, *, started: float) -> list[Outcome]:
+def failures(job: Job, reason: str, *, cause: Cause = "error", started: float) -> list[Outcome]:
     """What a job gives that could not be done: failed runs, or a probe that recommends nothing."""
     if job.probe:
         return [SeedsAtOnce(key=job.key, seeds=1)]
-    return [failed(config, reason, started=started, attempts=job.attempts) for config in job.configs]
+    return [failed(config, reason, cause=cause, started=started, attempts=job.attempts) for config in job.configs]

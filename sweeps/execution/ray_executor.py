@@ -27,8 +27,7 @@ from setsweep.sweeps.execution.datasets import DatasetCache, base_key
 from setsweep.sweeps.execution.executor import ExecutorError, Job, Outcome
 from setsweep.sweeps.execution.mailbox import Mailbox, Worker, failures
 from setsweep.sweeps.execution.mailbox_server import MailboxAddress, serve
-from setsweep.trainables.attempt import ran_out_of_memory
-from setsweep.trainables.config.run_config import RunResult
+from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.ray_trainable import Slot
 from setsweep.trainables.warm_up import warm_up
 
@@ -177,7 +176,7 @@ class _SlotWorkload:
         while parcel:
             parcel = self._mailbox.take(self._slot, self._worker, outcomes, POLL_SECONDS)
             outcomes = [] if parcel is True or parcel is False else self._train(*parcel)
-            if any(isinstance(each, RunResult) and ran_out_of_memory(each) for each in outcomes):
+            if any(isinstance(each, RunResult) and each.cause == "memory" for each in outcomes):
                 _free_memory()
                 outcomes = [] if self._mailbox.crowded(self._slot, self._worker) else outcomes
 

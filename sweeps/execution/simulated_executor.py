@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from setsweep.sweeps.execution.executor import Job, Outcome, SeedsAtOnce
-from setsweep.trainables.config.run_config import RunConfig, RunResult
+from setsweep.trainables.config.run_config import RunConfig
+from setsweep.trainables.config.run_result import RunResult
 
 Result = Callable[[RunConfig], RunResult]
 

@@ -17,7 +17,7 @@ from setsweep.sweeps.planning.search import ArmSearch
 from setsweep.sweeps.study.configuration import plain_config
 from setsweep.sweeps.study.study import Arm, Point, Stage, Study
 from setsweep.trainables.config.complete import complete_config
-from setsweep.trainables.config.run_config import RunResult
+from setsweep.trainables.config.run_result import RunResult
 
 
 class Signal(enum.Enum):

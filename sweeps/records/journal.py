@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from setsweep.sweeps.planning.planned_run import PlannedRun
-from setsweep.trainables.config.run_config import RunResult
+from setsweep.trainables.config.run_result import RunResult
 
 
 class JournalError(ValueError):

@@ -18,7 +18,7 @@ from setsweep.sweeps.records.study_folder import model_folder
 from setsweep.sweeps.reports.formats.renderings import render
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.study.study import Study
-from setsweep.trainables.config.run_config import RunResult
+from setsweep.trainables.config.run_result import RunResult
 
 
 class Projection:

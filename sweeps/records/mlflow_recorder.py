@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.study.study import Study
-from setsweep.trainables.config.run_config import RunResult
+from setsweep.trainables.config.run_result import RunResult
 
 if TYPE_CHECKING:
     from setsweep.sweeps.records.mlflow_store import MlflowStore

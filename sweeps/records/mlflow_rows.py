@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.statistics.aggregates import aggregate, epoch_aggregates
-from setsweep.trainables.config.run_config import RunResult
+from setsweep.trainables.config.run_result import RunResult
 
 Pairs = Sequence[tuple[PlannedRun, RunResult]]
 

@@ -21,7 +21,7 @@ from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.records import mlflow_rows as rows
 from setsweep.sweeps.records.mlflow_view import experiment_note, experiment_tags, reported_metrics
 from setsweep.sweeps.study.study import Study
-from setsweep.trainables.config.run_config import RunResult
+from setsweep.trainables.config.run_result import RunResult
 
 BATCH = 800  # metrics in one call; with params and tags MLflow takes 1000
 PAGE = 500  # runs in memory at once while an experiment is read

@@ -10,7 +10,7 @@ from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.statistics.aggregates import Aggregate, aggregate
 from setsweep.sweeps.statistics.comparisons import Comparison, compare
 from setsweep.sweeps.study.study import Point, Stage, Study
-from setsweep.trainables.config.run_config import RunResult
+from setsweep.trainables.config.run_result import RunResult
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from typing import Any
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.statistics.intervals import MeanInterval, mean_interval
 from setsweep.sweeps.study.study import Point, Stage
-from setsweep.trainables.config.run_config import RunResult
+from setsweep.trainables.config.run_result import RunResult
 
 Runs = Sequence[tuple[PlannedRun, RunResult | None]]  # None: not done yet
 

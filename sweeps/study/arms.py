@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from setsweep.losses import LOSSES
-from setsweep.losses.declaration import LossDeclaration
+from setsweep.losses.values import unknown
 from setsweep.sweeps.study.findings import Findings
 from setsweep.sweeps.study.names import name_rule
-from setsweep.sweeps.study.space import Searchable, Space, is_space, read_space
+from setsweep.sweeps.study.space import Space, is_space, read_space
 from setsweep.sweeps.study.study import Arm
-from setsweep.sweeps.study.training import TrainingBlock, searchable_training
-from setsweep.trainables.config.complete import check_hyperparameter
-from setsweep.trainables.config.training import RULES, check_value, default_training
-from setsweep.trainables.settings.problems import unknown
-
-_KINDS: Mapping[type, Literal["whole", "real", "other"]] = {int: "whole", float: "real", bool: "other"}
+from setsweep.sweeps.study.training import TrainingBlock, read_training_space
+from setsweep.trainables.config.run_config import TRAINING
+from setsweep.trainables.config.sections import check_hyperparameter, declared_settings
+from setsweep.trainables.config.training import check_value
 
 
 def read_arms(findings: Findings, training: TrainingBlock, *, k: int) -> dict[str, Arm]:
@@ -41,7 +38,7 @@ def _as_mapping(findings: Findings) -> Mapping[str, Any]:
         for index, name in enumerate(arms):
             if name in arms[:index]:
                 findings.add(("arms", index), f"must name each loss once, got {name!r} again.")
-            source.places["arms", name] = source.where(("arms", index))
+            source.locations["arms", name] = source.where(("arms", index))
         arms = source.values["arms"] = {name: {} for name in arms}
     if not isinstance(arms, Mapping) or not arms:
         if "arms" in source.values:
@@ -51,18 +48,17 @@ def _as_mapping(findings: Findings) -> Mapping[str, Any]:
 
 
 def _read_arm(findings: Findings, name: str, settings: Any, training: TrainingBlock, k: int) -> Arm | None:
-    place = ("arms", name)
-    findings.checked(place, name_rule("an arm's name").check, name)
+    field = ("arms", name)
+    findings.checked(field, name_rule("an arm's name").check, name)
     settings = {} if settings is None else settings
     if not isinstance(settings, Mapping):
-        findings.add(place, f"must be a mapping of hyperparameters, got {settings!r}.")
+        findings.add(field, f"must be a mapping of hyperparameters, got {settings!r}.")
         return None
     loss = settings.get("loss", name)
     if not isinstance(loss, str) or loss not in LOSSES:
-        findings.add((*place, "loss") if "loss" in settings else place, unknown("loss", loss, LOSSES))
+        findings.add((*field, "loss") if "loss" in settings else field, unknown("loss", loss, LOSSES))
         return None
-    declaration = LOSSES[loss]
-    fixed: dict[str, Any] = {"loss.k": k} if declaration.needs_k else {}
+    fixed: dict[str, Any] = {"loss.k": k} if LOSSES[loss].needs_k else {}
     searched: dict[str, Space] = {}
     for key, value in settings.items():
         if key == "loss":
@@ -70,37 +66,31 @@ def _read_arm(findings: Findings, name: str, settings: Any, training: TrainingBl
         path = key if key.startswith("training.") else f"loss.{key}"
         try:
             if is_space(value) and path != "loss.k":
-                searched[path] = read_space(value, _searchable(declaration, path, training))
+                searched[path] = _read_space(loss, path, value, training)
             else:
-                fixed[path] = _checked(declaration, path, value)
+                fixed[path] = _checked(loss, path, value)
         except ValueError as error:
-            findings.add((*place, key), str(error))
+            findings.add((*field, key), str(error))
     for path, space in training.searched.items():
         if f"training.{path}" not in fixed:
             searched.setdefault(f"training.{path}", space)
     return Arm(name=name, loss=loss, fixed=fixed, searched=searched)
 
 
-def _checked(declaration: LossDeclaration, path: str, value: Any) -> Any:
+def _checked(loss: str, path: str, value: Any) -> Any:
     section, _, key = path.partition(".")
     if section == "training":
         return check_value(key, value)
-    return check_hyperparameter(declaration, key, value, classes=None)
+    return check_hyperparameter(loss, key, value, classes=None)
 
 
-def _searchable(declaration: LossDeclaration, path: str, training: TrainingBlock) -> Searchable:
+def _read_space(loss: str, path: str, value: Any, training: TrainingBlock) -> Space:
     section, _, key = path.partition(".")
     if section == "training":
-        if key not in RULES:
-            raise ValueError(unknown("setting", key, RULES))
-        return searchable_training(key, training.fixed.get(key, default_training()[key]))
-    check = partial(_checked, declaration, path)
-    if key not in declaration.hyperparameters:
-        check(None)  # tells which there are
-    hyperparameter = declaration.hyperparameters[key]
-    return Searchable(
-        type=_KINDS[type(hyperparameter.default)],
-        check=check,
-        default=hyperparameter.default,
-        own_range=hyperparameter.search,
-    )
+        if key not in TRAINING:
+            raise ValueError(unknown("setting", key, TRAINING))
+        return read_training_space(key, value, default=training.fixed.get(key, TRAINING[key].default))
+    known = declared_settings("loss", {"name": loss})
+    if key not in known:
+        raise ValueError(unknown("hyperparameter", key, known))
+    return read_space(value, known[key], default=known[key].default)

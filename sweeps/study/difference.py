@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from setsweep.sweeps.study.study import Study
-from setsweep.sweeps.study.yaml_nodes import read_yaml
+from setsweep.trainables.settings.yaml_text import read_yaml
 
 
 def describe_difference(old: Study | Mapping[str, Any] | str, new: Study | Mapping[str, Any] | str) -> list[str]:
@@ -29,7 +29,7 @@ def describe_difference(old: Study | Mapping[str, Any] | str, new: Study | Mappi
 
 def _fields(side: Study | Mapping[str, Any] | str) -> dict[str, str]:
     if isinstance(side, str):
-        return dict(_flat(read_yaml(side, "study")[0]))
+        return dict(_flat(read_yaml(side)[0]))
     return dict(_flat(side.protocol() if isinstance(side, Study) else side))
 
 

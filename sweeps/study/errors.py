@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-Path = tuple[str | int, ...]
+from setsweep.trainables.settings.yaml_text import Path, dotted
 
 
 class StudyError(ValueError):
@@ -17,7 +17,7 @@ class StudyError(ValueError):
 
 
 @dataclass(frozen=True, order=True)
-class Place:
+class Location:
     """Where a value was given: a line of a file, or (line 0) a ``--set``."""
 
     line: int
@@ -27,11 +27,6 @@ class Place:
         return f"{self.origin}:{self.line}" if self.line else self.origin
 
 
-def dotted(path: Path) -> str:
-    """A path of keys and list indices as messages name it: without the indices."""
-    return ".".join(key for key in path if isinstance(key, str))
-
-
-def error_line(place: Place, path: Path, rule: str) -> str:
+def error_line(location: Location, path: Path, rule: str) -> str:
     """``studies/fashion.yaml:14: arms.avgk.alpha: must be > 0, got 0.``"""
-    return f"{place}: {dotted(path)}: {rule}" if path else f"{place}: {rule}"
+    return f"{location}: {dotted(path)}: {rule}" if path else f"{location}: {rule}"

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from setsweep.sweeps.study.errors import Path, Place, StudyError, error_line
+from setsweep.losses.values import unknown
+from setsweep.sweeps.study.errors import Location, StudyError, error_line
 from setsweep.sweeps.study.source import Source
-from setsweep.trainables.settings.problems import unknown
-from setsweep.trainables.settings.rules import Rule
+from setsweep.trainables.settings.setting import Setting
+from setsweep.trainables.settings.yaml_text import Path
 
 
 class Findings:
-    """Broken rules with their places.
+    """Broken rules with where they were broken.
 
     Args:
         source: what is read.
@@ -20,7 +21,7 @@ class Findings:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self._found: list[tuple[Place, Path, str]] = []
+        self._found: list[tuple[Location, Path, str]] = []
 
     def add(self, path: Path, rule: str) -> None:
         """The value at `path` breaks `rule`."""
@@ -60,11 +61,15 @@ class Section:
             if field not in (names := list(known or ())):
                 findings.add((*path, field), unknown("field", field, names))
 
-    def read(self, field: str, rule: Rule, default: Any) -> Any:
+    def read(self, field: str, setting: Setting) -> Any:
         """The field's value in its own type; the default where it is left out or broken."""
         if field not in self.values:
-            return default
-        return self._findings.checked((*self._path, field), rule.check, self.values[field], default)
+            return setting.default
+        return self._findings.checked((*self._path, field), setting.check, self.values[field], setting.default)
+
+    def read_all(self, settings: Mapping[str, Setting]) -> dict[str, Any]:
+        """`read` of each of some settings, by name."""
+        return {field: self.read(field, setting) for field, setting in settings.items()}
 
     def _mapping(self) -> Mapping[str, Any]:
         value: Any = self._findings.source.values

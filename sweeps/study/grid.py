@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from setsweep.data import declaration_of
+from setsweep.losses.values import unknown
 from setsweep.sweeps.study.findings import Findings, Section
 from setsweep.sweeps.study.study import Arm
-from setsweep.trainables.config.complete import check_data, check_model
-from setsweep.trainables.config.training import RULES, check_value
-from setsweep.trainables.models.table import model_parameters
-from setsweep.trainables.settings.problems import ConfigError, unknown
+from setsweep.trainables.config.run_config import TRAINING
+from setsweep.trainables.config.sections import check_data, check_model, declared_settings
+from setsweep.trainables.config.training import check_value
+from setsweep.trainables.settings.problems import ConfigError
 
 MAX_POINTS = 1000
 
@@ -25,9 +25,9 @@ def read_grid(findings: Findings, data: Mapping[str, Any], model: Mapping[str, A
         data: the study's, complete.
         model: the study's, complete.
     """
-    known = [f"data.{name}" for name in declaration_of(data).parameters]
-    known += [f"model.{name}" for name in model_parameters(model)]
-    known += [f"training.{path}" for path in RULES]
+    known = [f"data.{name}" for name in declared_settings("data", data)]
+    known += [f"model.{name}" for name in declared_settings("model", model)]
+    known += [f"training.{path}" for path in TRAINING]
     grid = {}
     for path, values in Section(findings, ("grid",)).values.items():
         if path in known:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from setsweep.losses.values import unknown
 from setsweep.trainables.evaluation.metric import Metric, accuracies, all_metrics
-from setsweep.trainables.settings.problems import unknown
 from setsweep.trainables.settings.rules import Rule, listed, text
+
+_K = "[1-9][0-9]*"
+VAL_PATTERN = f"val/(macro_)?(top|avg){_K}_accuracy"
+TEST_PATTERN = f"test/((top|avg){_K}_accuracy|macro_(top|avg){_K}_accuracy(_(few|medium|many))?|avg{_K}_set_size)"
 
 
 def objective_rule(ks: Sequence[int]) -> Rule:
@@ -21,7 +26,7 @@ def objective_rule(ks: Sequence[int]) -> Rule:
             raise ValueError(unknown("validation metric", value, names))
         return value
 
-    return Rule("other", check)
+    return Rule("other", check, "the name of a validation metric", _schema(names, VAL_PATTERN))
 
 
 def metrics_rule(ks: Sequence[int]) -> Rule:
@@ -37,4 +42,11 @@ def metrics_rule(ks: Sequence[int]) -> Rule:
             raise ValueError(f"must be one metric or more, each once, got {list(metrics)!r}.")
         return metrics
 
-    return Rule("other", check)
+    item = _schema(names, TEST_PATTERN)
+    schema = {"type": "array", "items": item, "minItems": 1, "uniqueItems": True}
+    return Rule("other", check, "a list of test metrics", schema)
+
+
+def _schema(names: Sequence[str], pattern: str) -> dict[str, Any]:
+    """The names that there are; where no set size is known, what they look like."""
+    return {"enum": list(names)} if names else {"type": "string", "pattern": f"^{pattern}$"}

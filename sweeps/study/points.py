@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from setsweep.sweeps.study.configuration import plain_config
-from setsweep.sweeps.study.errors import Path
 from setsweep.sweeps.study.findings import Findings
-from setsweep.sweeps.study.protocol import searched_place
+from setsweep.sweeps.study.protocol import searched_field
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.study import Arm, Point, Study
 from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.settings.problems import ConfigError
+from setsweep.trainables.settings.yaml_text import Path
 
 
 def check_points(findings: Findings, study: Study) -> None:
@@ -30,7 +30,7 @@ def _check(findings: Findings, study: Study, arm: Arm, point: Point, values: Map
         complete_config(plain_config(study, arm, point, values, seed=0, test=False))
     except ConfigError as error:
         for problem in error.problems:
-            findings.add(_place(findings, study, arm, point, problem.field), problem.rule)
+            findings.add(_field(findings, study, arm, point, problem.field), problem.rule)
 
 
 def _ends(searched: Mapping[str, Space]) -> Iterator[tuple[str, Any]]:
@@ -39,7 +39,7 @@ def _ends(searched: Mapping[str, Space]) -> Iterator[tuple[str, Any]]:
             yield path, value
 
 
-def _place(findings: Findings, study: Study, arm: Arm, point: Point, field: str) -> Path:
+def _field(findings: Findings, study: Study, arm: Arm, point: Point, field: str) -> Path:
     """The field of the study that a field of a run's configuration comes from."""
     if field in point:
         return ("grid", field, study.grid[field].index(point[field]))
@@ -47,4 +47,4 @@ def _place(findings: Findings, study: Study, arm: Arm, point: Point, field: str)
         return ("k",)
     if field.startswith("loss."):
         return ("arms", arm.name, field.removeprefix("loss."))
-    return searched_place(findings, arm, field)
+    return searched_field(findings, arm, field)

@@ -24,16 +24,23 @@ from setsweep.sweeps.study.protocol import (
 from setsweep.sweeps.study.source import Source, open_study, read_source
 from setsweep.sweeps.study.study import Search, Study
 from setsweep.sweeps.study.training import TrainingBlock, fill_in_preset, fit_milestones, read_training
-from setsweep.sweeps.study.yaml_nodes import dump_yaml
-from setsweep.trainables.config.complete import check_data, check_k, check_model, num_classes
+from setsweep.trainables.config.complete import check_k
+from setsweep.trainables.config.sections import check_data, check_model, num_classes
 from setsweep.trainables.config.training import default_training, nest
 from setsweep.trainables.evaluation.metric import Metric
 from setsweep.trainables.settings.problems import ConfigError
 from setsweep.trainables.settings.rules import flag, text
+from setsweep.trainables.settings.setting import Setting
+from setsweep.trainables.settings.yaml_text import dump_yaml
 
 __all__ = ["StudyError", "describe_difference", "read_study"]
 
 _REQUIRED = ("study", "data", "model", "k", "arms")
+NAME = Setting(name_rule("a name"), "", "of the study: its folder and its records have it")
+ABOUT = Setting(text(), "", "what is asked, one sentence")
+ROOT = Setting(text(), None, "where the data files lie; default: SETSWEEP_DATA, else ~/.cache/setsweep")
+DOWNLOAD = Setting(flag(), False, "whether data files that are missing are fetched")
+
 _FIELDS = (*_REQUIRED, "about", "training", "grid", "search", "confirm", "compare", "resources")
 
 
@@ -61,9 +68,8 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
     for field in _REQUIRED:
         if field not in top.values:
             findings.add((field,), "must be given, got nothing.")
-    name = top.read("study", name_rule("a name"), "")
-    about = top.read("about", text(), "")
-    root, download = _read_places(findings)
+    name, about = top.read("study", NAME), top.read("about", ABOUT)
+    root, download = _read_data_files(findings)
     data = _read_config(findings, "data", check_data, _without(source, "data", "root", "download"))
     model = _read_config(findings, "model", check_model, source.values.get("model"))
     k = _read_k(findings, num_classes(data) if data else None)
@@ -105,10 +111,10 @@ def _k_of_losses(search: Search | None, k: tuple[int, ...]) -> int:
     return (search and Metric.parse(search.objective).k) or k[0]
 
 
-def _read_places(findings: Findings) -> tuple[str | None, bool]:
+def _read_data_files(findings: Findings) -> tuple[str | None, bool]:
     """Where the data lies; not part of what decides a result."""
     section = Section(findings, ("data",))
-    return section.read("root", text(), None), section.read("download", flag(), default=False)
+    return section.read("root", ROOT), section.read("download", DOWNLOAD)
 
 
 def _without(source: Source, section: str, *fields: str) -> Any:

@@ -8,9 +8,10 @@ from importlib.resources.abc import Traversable
 from pathlib import Path as FilePath
 from typing import Any
 
-from setsweep.sweeps.study.errors import Path, Place, StudyError, error_line
-from setsweep.sweeps.study.yaml_nodes import read_yaml
-from setsweep.trainables.settings.problems import nearest
+from setsweep.losses.values import nearest
+from setsweep.sweeps.study.errors import Location, StudyError, error_line
+from setsweep.trainables.settings.yaml_text import Path, YamlError
+from setsweep.trainables.settings.yaml_text import read_yaml as read_plain_yaml
 
 
 @dataclass
@@ -19,21 +20,21 @@ class Source:
 
     Args:
         values: nested plain data; keys are text.
-        places: where each value stands, by its path of keys and list indices.
+        locations: where each value stands, by its path of keys and list indices.
     """
 
     values: dict[str, Any]
-    places: dict[Path, Place]
+    locations: dict[Path, Location]
 
     def has(self, path: Path) -> bool:
         """Whether a value was given."""
-        return path in self.places
+        return path in self.locations
 
-    def where(self, path: Path) -> Place:
-        """Where the value was given; for one that was left out, the place of what it would belong to."""
-        while path not in self.places:
+    def where(self, path: Path) -> Location:
+        """Where the value was given; for one that was left out, the location of what it would belong to."""
+        while path not in self.locations:
             path = path[:-1]
-        return self.places[path]
+        return self.locations[path]
 
     def override(self, assignment: str) -> None:
         """Put a value over the file's: ``training.epochs=3``; the right side is YAML.
@@ -41,23 +42,23 @@ class Source:
         Raises:
             StudyError: no assignment, no YAML, or a field within something that is no mapping.
         """
-        place = Place(0, f"--set {assignment}")
+        location = Location(0, f"--set {assignment}")
         field, equals, text = assignment.partition("=")
         if not equals or not field.strip():
-            raise StudyError([f"{place}: must be FIELD=VALUE, got {assignment!r}."])
+            raise StudyError([f"{location}: must be FIELD=VALUE, got {assignment!r}."])
         path = override_path(field.strip())
-        value, places = read_yaml(text, place.origin, lines=False)
-        self._mapping_at(path[:-1], place)[path[-1]] = value
-        kept = {other: where for other, where in self.places.items() if other[: len(path)] != path}
-        self.places = kept | {(*path, *inner): where for inner, where in places.items()}
+        value, locations = read_yaml(text, location.origin, lines=False)
+        self._mapping_at(path[:-1], location)[path[-1]] = value
+        kept = {other: where for other, where in self.locations.items() if other[: len(path)] != path}
+        self.locations = kept | {(*path, *inner): where for inner, where in locations.items()}
 
-    def fill_in(self, path: tuple[str, ...], value: Any, place: Place) -> None:
+    def fill_in(self, path: tuple[str, ...], value: Any, location: Location) -> None:
         """Put in a value that was not given; nothing where what it would belong to is no mapping.
 
         Args:
             path: of the value.
             value: plain data.
-            place: that errors of the value show.
+            location: that errors of the value show.
         """
         mapping = self.values
         for key in path[:-1]:
@@ -67,18 +68,18 @@ class Source:
             if not isinstance(mapping, dict):
                 return
         mapping[path[-1]] = list(value) if isinstance(value, tuple) else value
-        self.places[path] = place
+        self.locations[path] = location
 
-    def _mapping_at(self, path: tuple[str, ...], place: Place) -> dict[str, Any]:
+    def _mapping_at(self, path: tuple[str, ...], location: Location) -> dict[str, Any]:
         """The mapping that holds the overridden value, made where there is none."""
         mapping = self.values
         for depth, key in enumerate(path, 1):
             if mapping.get(key) is None:
                 mapping[key] = {}
-                self.places[path[:depth]] = place
+                self.locations[path[:depth]] = location
             mapping = mapping[key]
             if not isinstance(mapping, dict):
-                raise StudyError([error_line(place, path[:depth], f"must be a mapping, got {mapping!r}.")])
+                raise StudyError([error_line(location, path[:depth], f"must be a mapping, got {mapping!r}.")])
         return mapping
 
 
@@ -96,13 +97,32 @@ def override_path(field: str) -> tuple[str, ...]:
     return tuple(keys)
 
 
+def read_yaml(text: str, origin: str, *, lines: bool = True) -> tuple[Any, dict[Path, Location]]:
+    """The value of a YAML text, and where each part of it stands.
+
+    Args:
+        text: one YAML document.
+        origin: the file's name, for messages.
+        lines: whether locations have lines; False for a ``--set``.
+
+    Raises:
+        StudyError: see `YamlError`.
+    """
+    try:
+        value, found = read_plain_yaml(text)
+    except YamlError as error:
+        location = Location(error.line if lines else 0, origin)
+        raise StudyError([error_line(location, error.path, error.rule)]) from None
+    return value, {path: Location(line if lines else 0, origin) for path, line in found.items()}
+
+
 def read_source(text: str, name: str) -> Source:
-    """The values and places of a study file's text; `name` is for messages. Raises StudyError."""
-    values, places = read_yaml(text, name)
+    """The values and locations of a study file's text; `name` is for messages. Raises StudyError."""
+    values, locations = read_yaml(text, name)
     if not isinstance(values, dict):
         got = "an empty file" if values is None else repr(values)
-        raise StudyError([f"{places[()]}: must be a mapping of fields, got {got}."])
-    return Source(values, places)
+        raise StudyError([f"{locations[()]}: must be a mapping of fields, got {got}."])
+    return Source(values, locations)
 
 
 def open_study(path_or_name: str | FilePath) -> tuple[str, str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from setsweep.trainables.settings.problems import unknown
-from setsweep.trainables.settings.rules import is_number
+from setsweep.losses.values import as_number, unknown
+from setsweep.trainables.settings.setting import Setting
 
 Kind = Literal["uniform", "log_uniform", "int", "log_int", "choice"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -35,7 +35,10 @@ class Space:
         """Whether the search could draw the value."""
         if self.low is None or self.high is None:
             return value in self.choices
-        return is_number(value) and self.low <= value <= self.high and (self.size is None or value == int(value))
+        number = None if isinstance(value, str) else as_number(value)
+        if number is None or not self.low <= number <= self.high:
+            return False
+        return self.size is None or number == int(number)
 
     @property
     def size(self) -> int | None:
@@ -59,40 +62,27 @@ class Space:
         return middle if self.size is None else round(middle)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Searchable:
-    """What a value must be if it is to be searched.
-
-    Args:
-        type: "whole" numbers are not drawn from continuous ranges, "other" values only by choice.
-        check: gives a value in its own type; raises ValueError with a rule that has no subject.
-        default: of the value.
-        own_range: what ``default_space`` stands for, spelled as in a study file; None: there is none.
-        default_in_range: whether the default is replaced by the range's middle where it lies outside.
-    """
-
-    type: Literal["whole", "real", "other"]
-    check: Callable[[Any], Any]
-    default: Any
-    own_range: Mapping[str, Any] | None = None
-    default_in_range: bool = False
-
-
 def is_space(value: object) -> bool:
     """Whether a value of a study file asks for a search."""
     return isinstance(value, Mapping) or value == "default_space"
 
 
-def read_space(value: Any, of: Searchable) -> Space:
+def read_space(value: Any, setting: Setting, *, default: Any, default_in_range: bool = False) -> Space:
     """The search space that a study file spells as ``{log_uniform: [0.1, 10]}`` or ``default_space``.
+
+    Args:
+        value: as the file has it.
+        setting: what is searched.
+        default: the value of the default configuration, unless the space says another.
+        default_in_range: whether the default is replaced by the range's middle where it lies outside.
 
     Raises:
         ValueError: the rule that the spelling breaks, without a subject.
     """
     if value == "default_space":
-        if of.own_range is None:
+        if setting.search is None:
             raise ValueError("must be given its range, as it has none of its own, got 'default_space'.")
-        value = of.own_range
+        value = setting.search
     spelled = {key: inner for key, inner in value.items() if key != "default"}
     strangers = [key for key in spelled if key not in KINDS]
     if strangers:
@@ -100,43 +90,39 @@ def read_space(value: Any, of: Searchable) -> Space:
     if len(spelled) != 1:
         raise ValueError(f"must name one of {', '.join(KINDS)}, got {dict(value)!r}.")
     [(kind, given)] = spelled.items()
-    space = _choice(given, of) if kind == "choice" else _range(kind, given, of)
-    return _with_default(space, value, of)
+    space = _choice(given, setting) if kind == "choice" else _range(kind, given, setting)
+    if "default" in value:
+        default = setting.check(value["default"])
+    elif default_in_range and not space.contains(default):
+        default = setting.check(space.middle())
+    return replace(space, default=default)
 
 
-def _choice(given: Any, of: Searchable) -> Space:
+def _choice(given: Any, setting: Setting) -> Space:
     if not isinstance(given, list | tuple) or not given:
         raise ValueError(f"must be a choice of one value or more, got {given!r}.")
     if any(isinstance(each, list | tuple) for each in given):
         raise ValueError(f"must be a choice of single values, got {list(given)!r}.")
-    choices = tuple(of.check(each) for each in given)
+    choices = tuple(setting.check(each) for each in given)
     if len({repr(each) for each in choices}) < len(choices):
         raise ValueError(f"must be a choice of distinct values, got {list(given)!r}.")
     return Space(kind="choice", choices=choices)
 
 
-def _range(kind: Kind, given: Any, of: Searchable) -> Space:
-    if of.type == "other":
+def _range(kind: Kind, given: Any, setting: Setting) -> Space:
+    kind_of_value = setting.rule.type
+    if kind_of_value == "other":
         raise ValueError(f"must be searched by choice, got {kind!r}.")
-    if of.type == "whole" and kind in ("uniform", "log_uniform"):
+    if kind_of_value == "whole" and kind in ("uniform", "log_uniform"):
         raise ValueError(f"must be searched by int, log_int or choice, as it is a whole number, got {kind!r}.")
-    if not isinstance(given, list | tuple) or len(given) != 2 or not all(map(is_number, given)):
+    ends = [as_number(end) for end in given] if isinstance(given, list | tuple) else []
+    if len(ends) != 2 or ends[0] is None or ends[1] is None:
         raise ValueError(f"must be searched between two numbers [low, high], got {given!r}.")
-    if kind in ("int", "log_int") and any(end != math.floor(end) for end in given):
+    if kind in ("int", "log_int") and any(end != math.floor(end) for end in ends if end is not None):
         raise ValueError(f"must be searched between whole numbers, got {list(given)!r}.")
-    low, high = given
+    low, high = ends[0], ends[1]
     if low >= high:
         raise ValueError(f"must be searched with low < high, got {list(given)!r}.")
     if kind.startswith("log") and low <= 0:
         raise ValueError(f"must be searched with low > 0 on a log scale, got {list(given)!r}.")
-    return Space(kind=kind, low=of.check(low), high=of.check(high))
-
-
-def _with_default(space: Space, value: Mapping[str, Any], of: Searchable) -> Space:
-    if "default" in value:
-        default = of.check(value["default"])
-    elif of.default_in_range and not space.contains(of.default):
-        default = of.check(space.middle())
-    else:
-        default = of.default
-    return Space(kind=space.kind, low=space.low, high=space.high, choices=space.choices, default=default)
+    return Space(kind=kind, low=setting.check(low), high=setting.check(high))

@@ -6,17 +6,19 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from setsweep.losses.values import unknown
 from setsweep.sweeps.study.findings import Findings, Section
 from setsweep.sweeps.study.source import Source
-from setsweep.sweeps.study.space import Searchable, Space, is_space, read_space
+from setsweep.sweeps.study.space import Space, is_space, read_space
 from setsweep.trainables.config.presets import PRESETS, check_preset, settings_added
-from setsweep.trainables.config.run_config import SECTIONS
-from setsweep.trainables.config.training import PRESET, RULES, check_value, default_training, flatten
-from setsweep.trainables.settings.problems import unknown
+from setsweep.trainables.config.run_config import SECTIONS, TRAINING
+from setsweep.trainables.config.training import PRESET, check_value, default_training, flatten
 from setsweep.trainables.settings.rules import flag
+from setsweep.trainables.settings.setting import Setting
 
 KEEP_LR = "keep_lr_per_example"
 BESIDES = (KEEP_LR, PRESET)  # what `training` may hold besides settings
+KEEP_LR_PER_EXAMPLE = Setting(flag(), False, "scale the learning rate with the batch size")
 
 
 @dataclass
@@ -36,16 +38,15 @@ def read_training(findings: Findings) -> TrainingBlock:
     """The block as the study gives it; defaults are left out."""
     block = TrainingBlock()
     _read_level(findings, (), block)
-    keep = Section(findings, ("training",)).read(KEEP_LR, flag(), default=False)
+    keep = Section(findings, ("training",)).read(KEEP_LR, KEEP_LR_PER_EXAMPLE)
     if keep and "reference_batch_size" not in block.fixed:
         _keep_lr_per_example(findings, block)
     return block
 
 
-def searchable_training(path: str, default: Any) -> Searchable:
-    """What a training value must be if it is searched."""
-    rule = RULES[path]
-    return Searchable(type=rule.type, check=rule.check, default=default, default_in_range=True)
+def read_training_space(path: str, value: Any, *, default: Any) -> Space:
+    """The search space of a training value. Raises ValueError: the rule that its spelling breaks."""
+    return read_space(value, TRAINING[path], default=default, default_in_range=True)
 
 
 def fill_in_preset(source: Source) -> str | None:
@@ -108,12 +109,12 @@ def _read_level(findings: Findings, keys: tuple[str, ...], block: TrainingBlock)
             _read_level(findings, (path,), block)
         elif path == PRESET and value is not None:
             findings.checked((*place, key), check_preset, value)
-        elif "." in key or path not in RULES:
+        elif "." in key or path not in TRAINING:
             if path not in BESIDES:
-                findings.add((*place, key), unknown("setting", path, [*RULES, *BESIDES]))
+                findings.add((*place, key), unknown("setting", path, [*TRAINING, *BESIDES]))
         elif is_space(value):
-            searchable = searchable_training(path, default_training()[path])
-            space = findings.checked((*place, key), partial(read_space, of=searchable), value)
+            read = partial(read_training_space, path, default=TRAINING[path].default)
+            space = findings.checked((*place, key), read, value)
             if space:
                 block.searched[path] = space
         else:

@@ -172,9 +172,3 @@ def test_equal_seeds_draw_equally_and_others_otherwise() -> None:
     assert torch.equal(drawn().places, drawn().places)
     assert not torch.equal(drawn().places, drawn(seed=1).places)
     assert not torch.equal(drawn(mixup=0.2).weights, drawn(mixup=0.2, seed=1).weights)
-
-
-@pytest.mark.parametrize("name", ["pad_crop", "cutout", "mixup"])
-def test_negative_values_are_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=rf"{name} must be >= 0, got -1\."):
-        Augmentation(**{name: -1})

@@ -8,12 +8,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from setsweep.data import DATASETS, complete_data
+from setsweep.data import DATASETS
 from setsweep.data.arrays import from_arrays, to_arrays
 from setsweep.data.batches import normalise
 from setsweep.data.dataset import Dataset, Split
 from setsweep.data.dataset_check import check_dataset
 from setsweep.data.label_noise import with_label_noise
+from setsweep.trainables.config.sections import check_data
 
 
 def splits(dataset: Dataset) -> tuple[Split, Split, Split]:
@@ -88,14 +89,14 @@ def test_the_declaration_is_complete_and_its_defaults_are_legal(dataset_name: st
     assert declaration.name == dataset_name
     assert declaration.about.endswith(".")
     assert declaration.source
-    assert complete_data({"name": dataset_name}) == {"name": dataset_name, **declaration.parameters}
-    assert declaration.parameters["label_noise"] == 0
+    assert check_data({"name": dataset_name}) == {"name": dataset_name, **declaration.defaults()}
+    assert declaration.defaults()["label_noise"] == 0
 
 
 def test_the_declared_number_of_classes_is_that_of_the_data(dataset_name: str, every_dataset: Dataset) -> None:
     declared = DATASETS[dataset_name].num_classes
 
     if callable(declared):
-        declared = declared(complete_data({"name": dataset_name}))
+        declared = declared(check_data({"name": dataset_name}))
 
     assert declared in (None, every_dataset.num_classes)

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from setsweep.data import base_settings, complete_data, declaration_of, load_base, load_dataset
+from setsweep.data import base_settings, declaration_of, load_base, load_dataset
+from setsweep.trainables.config.sections import check_data
 
 SOURCE = """
 import torch
@@ -36,8 +37,8 @@ def test_settings_pass_through_and_reach_the_function(own: str, tmp_path: Path) 
 
     dataset = load_base(settings, root=tmp_path)
 
-    assert complete_data(settings) == {**settings, "label_noise": 0.0}
-    assert complete_data(complete_data(settings)) == complete_data(settings)
+    assert check_data(settings) == {**settings, "label_noise": 0.0}
+    assert check_data(check_data(settings)) == check_data(settings)
     assert isinstance(dataset.train.inputs, torch.Tensor)
     assert dataset.train.inputs.max() == 4.0
     assert dataset.class_names == (str(tmp_path), "b")
@@ -55,26 +56,26 @@ def test_label_noise_is_the_runs_and_the_rest_is_shared(own: str) -> None:
 def test_checking_the_settings_imports_nothing() -> None:
     settings = {"name": "a.module.that.is.not.there:function", "sizes": [1, {"a": None}]}
 
-    assert complete_data(settings)["sizes"] == [1, {"a": None}]
+    assert check_data(settings)["sizes"] == [1, {"a": None}]
     assert declaration_of(settings).num_classes is None
-    assert set(declaration_of(settings).parameters) == {"label_noise", "sizes"}
+    assert set(declaration_of(settings).settings) == {"label_noise", "sizes"}
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"name": "a:"}, "name must be a data set's name or package.module:function, got 'a:'."),
-        ({"name": "a/b:c"}, "name must be a data set's name or package.module:function, got 'a/b:c'."),
-        ({"name": "a:b:c"}, "name must be a data set's name or package.module:function, got 'a:b:c'."),
-        ({"name": "a:b", "label_noise": 2}, "label_noise must be between 0 and 1, got 2.0."),
-        ({"name": "a:b", "label_noise": "some"}, "label_noise must be a number, got 'some'."),
-        ({"name": "a:b", "x": float("nan")}, "x must be plain data, got nan."),
-        ({"name": "a:b", "x": Path("y")}, "x must be plain data, got PosixPath('y')."),
+        ({"name": "a:"}, "data.name must be a data set's name or package.module:function, got 'a:'."),
+        ({"name": "a/b:c"}, "data.name must be a data set's name or package.module:function, got 'a/b:c'."),
+        ({"name": "a:b:c"}, "data.name must be a data set's name or package.module:function, got 'a:b:c'."),
+        ({"name": "a:b", "label_noise": 2}, "data.label_noise must be between 0 and 1, got 2."),
+        ({"name": "a:b", "label_noise": "some"}, "data.label_noise must be a number between 0 and 1, got 'some'."),
+        ({"name": "a:b", "x": float("nan")}, "data.x must be plain data, got nan."),
+        ({"name": "a:b", "x": Path("y")}, "data.x must be plain data, got PosixPath('y')."),
     ],
 )
 def test_names_and_settings_of_another_form_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError) as refusal:
-        complete_data(settings)
+        check_data(settings)
 
     assert str(refusal.value) == message
 

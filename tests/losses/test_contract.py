@@ -61,7 +61,7 @@ def test_arguments_are_not_changed(name, example):
 def test_both_ends_of_every_range_are_accepted_and_give_finite_values(name, example):
     for key, hyperparameter in LOSSES[name].hyperparameters.items():
         ends = {end for span in (hyperparameter.search or {}).values() for end in span}
-        ends |= {end for end in (hyperparameter.low, hyperparameter.high) if abs(end) != float("inf")}
+        ends |= {end for end in (hyperparameter.low, hyperparameter.high) if end is not None}
         if isinstance(hyperparameter.default, bool):
             ends = {False, True}
         for end in ends - ({hyperparameter.above} if hyperparameter.above is not None else set()):

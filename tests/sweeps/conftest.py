@@ -21,7 +21,8 @@ import pytest
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.study import Arm, Compare, Point, Search, Study
-from setsweep.trainables.config.run_config import RunConfig, RunResult, Training
+from setsweep.trainables.config.run_config import RunConfig, Training
+from setsweep.trainables.config.run_result import RunResult
 
 Pair = tuple[PlannedRun, RunResult]
 Snapshot = dict[tuple[str, str], dict[str, Any]]

@@ -19,7 +19,8 @@ from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.study import Arm, Search, Study
 from setsweep.sweeps.sweep import Sweep
-from setsweep.trainables.config.run_config import RunConfig, RunResult
+from setsweep.trainables.config.run_config import RunConfig
+from setsweep.trainables.config.run_result import RunResult
 
 
 class Watched:

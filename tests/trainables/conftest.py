@@ -13,7 +13,8 @@ import torch
 from setsweep.data import load_dataset
 from setsweep.data.dataset import Dataset, Split
 from setsweep.trainables.config.complete import complete_config
-from setsweep.trainables.config.run_config import RunConfig, RunResult
+from setsweep.trainables.config.run_config import RunConfig
+from setsweep.trainables.config.run_result import RunResult
 
 MakeConfig = Callable[..., RunConfig]
 

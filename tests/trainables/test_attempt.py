@@ -12,9 +12,10 @@ import torch
 from setsweep.data import load_dataset
 from setsweep.data.dataset import Dataset
 from setsweep.data.files import DataError
-from setsweep.trainables.attempt import attempt, ran_out_of_memory
+from setsweep.trainables.attempt import attempt
 from setsweep.trainables.checkpoint import save_checkpoint
-from setsweep.trainables.config.run_config import RunConfig, RunResult
+from setsweep.trainables.config.run_config import RunConfig
+from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.loop import train
 
 
@@ -94,7 +95,7 @@ def test_running_out_of_memory_is_told_from_other_failures(make_config: Any) -> 
         raise torch.OutOfMemoryError("no room") if config.seed else DataError("no data")
 
     results = [attempt([make_config(seed=seed)], dataset)[0] for seed in (0, 1)]
-    assert [ran_out_of_memory(result) for result in results] == [False, True]
+    assert [result.cause for result in results] == ["error", "memory"]
 
 
 def test_a_divergence_is_no_failure(make_config: Any) -> None:

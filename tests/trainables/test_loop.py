@@ -19,7 +19,8 @@ from setsweep.data.arrays import from_arrays, to_arrays
 from setsweep.data.batches import normalise
 from setsweep.data.dataset import Dataset, Split
 from setsweep.losses import LOSSES
-from setsweep.trainables.config.run_config import KeepModel, RunConfig, RunResult
+from setsweep.trainables.config.run_config import KeepModel, RunConfig
+from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.evaluation.metrics import evaluate
 from setsweep.trainables.loop import train
 from setsweep.trainables.models.table import build_model

@@ -12,7 +12,7 @@ import pytest
 
 from setsweep.trainables.__main__ import main
 from setsweep.trainables.config.complete import complete_config
-from setsweep.trainables.config.run_config import RunResult
+from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.loop import train
 
 CONFIG = """
@@ -102,7 +102,7 @@ def test_a_diverged_run_exits_with_1(path: Path, capsys: pytest.CaptureFixture[s
         ("- a list\n", "a configuration must be a mapping, got ['a list']."),
         ("", "a configuration must be a mapping, got None."),
         ("data: {name: digits\n", "expected ',' or '}'"),
-        ("data: !!python/object/apply:os.getcwd []\n", "could not determine a constructor"),
+        ("data: !!python/object/apply:os.getcwd []\n", "tags that run code are not read"),
     ],
 )
 def test_bad_input_exits_with_2_and_says_what_is_wrong_with_which_file(

@@ -16,7 +16,8 @@ import torch
 import setsweep.trainables.checkpoint
 from setsweep.data.dataset import Dataset
 from setsweep.trainables.checkpoint import save_checkpoint
-from setsweep.trainables.config.run_config import KeepModel, RunConfig, RunResult
+from setsweep.trainables.config.run_config import KeepModel, RunConfig
+from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.loop import train
 
 IMAGES = {"data": {"name": "digits"}, "model": {"name": "small_cnn", "width": 4}}

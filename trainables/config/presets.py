@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from setsweep.trainables.settings.problems import unknown
-from setsweep.trainables.settings.rules import is_number
+from setsweep.losses.values import as_number, unknown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,8 +140,8 @@ def settings_added(preset: Preset, given: Mapping[str, Any]) -> dict[str, Any]:
     settings = dict(preset.settings)
     if given.get("optimizer.name", settings["optimizer.name"]) != settings["optimizer.name"]:
         settings = {path: value for path, value in settings.items() if not path.startswith("optimizer.")}
-    epochs: Any = given.get("epochs")
-    if "milestones" in settings and is_number(epochs) and epochs >= 1:
+    epochs = as_number(given.get("epochs"))
+    if "milestones" in settings and epochs is not None and epochs >= 1:
         settings["milestones"] = _stretched(settings["milestones"], epochs / settings["epochs"], epochs)
     return {path: value for path, value in settings.items() if path not in given}
 

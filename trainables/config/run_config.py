@@ -10,101 +10,101 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import socket
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 from setsweep.data.augment import Augmentation
+from setsweep.trainables.config import sections
+from setsweep.trainables.settings.rules import flag, listed, one_of, real, whole
+from setsweep.trainables.settings.setting import Setting, declared, settings_of
 
 RESULTS_VERSION = 3  # raised whenever a change makes the same configuration give another result
-
-LATER_SETTINGS: Mapping[str, Any] = MappingProxyType(
-    {
-        "training.warmup_epochs": 0,
-        "training.clip_norm": None,
-        "training.ema": 0.0,
-        "training.patience": None,
-        "training.precision": "float32",
-        "training.compile": False,
-        "training.augment.pad_crop": 0,
-        "training.augment.flip": False,
-        "training.augment.cutout": 0,
-        "training.augment.mixup": 0.0,
-    }
-)
-"""Settings that came after the first results of this version, each with the value at which a run is what it was before.
-
-There they are left out of run keys and protocols, so that the results of earlier studies stay valid.
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Optimizer:
     """Which optimiser, and its numbers; those that it does not have stay at their defaults."""
 
-    name: Literal["sgd", "adam", "adamw"] = "sgd"
-    lr: float = 0.1
-    momentum: float = 0.0
-    nesterov: bool = False
-    weight_decay: float = 0.0
-    betas: tuple[float, float] = (0.9, 0.999)
+    name: Literal["sgd", "adam", "adamw"] = declared(one_of("sgd", "adam", "adamw"), "sgd", "which optimiser")
+    lr: float = declared(real(above=0), 0.1, "learning rate")
+    momentum: float = declared(real(low=0, below=1), 0.0, "of sgd")
+    nesterov: bool = declared(flag(), False, "Nesterov's form of momentum")
+    weight_decay: float = declared(real(low=0), 0.0, "L2 penalty; of adamw decoupled")
+    betas: tuple[float, float] = declared(
+        listed(real(low=0, below=1), length=2), (0.9, 0.999), "decay of the moments of adam and adamw"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """How one run trains.
+    """How one run trains; each field says what it does, and more where a line does not say it all.
 
-    Args:
-        epochs: passes over the training split.
-        batch_size: examples per step, or "full": one batch is the whole split.
-        optimizer: see `Optimizer`.
-        milestones: epochs after which the learning rate is multiplied by `gamma`.
-        keep: "best": for each metric the epoch that is best on validation; "last": the last epoch for all.
-        evaluate_every: epochs between evaluations (the last epoch is always evaluated).
-        threshold_scores: "softmax" or "sigmoid" for thresholding; None: as the loss declares.
-        head: which head of a two-head model predicts: "ml" or "sccp"; ignored by models with one head.
-        reference_batch_size: where set, the learning rate is `lr * batch_size / reference_batch_size`.
-        device: "auto" (CUDA where there is one), "cpu" or "cuda".
-        warmup_epochs: over the steps of the first epochs the learning rate rises linearly to its value, which it has
-            in the last of these steps; milestones count from the start all the same.
-        clip_norm: gradients of the model whose norm, over all weights together, is larger are scaled down to it.
-        ema: decay of the moving average of the weights (see `trainables.learners.averaging`), which is what is
-            evaluated and saved; 0: none.
-        patience: training stops where this many evaluations in a row were best for no accuracy of any k; None: never.
-        precision: "float32": exactly that; "tf32": on CUDA, factors of products rounded to 10 bits of mantissa, on a
-            CPU float32; "bfloat16": the model computes in it where PyTorch's autocast deems it safe. Weights, their
-            updates and the loss are float32 in all three.
-        compile: whether training runs the model through `torch.compile`, on CUDA with CUDA graphs: worth its minutes
-            for long runs. Evaluation does not, so that it gives what a predictor gives.
-        augment: see `data.augment.Augmentation`.
+    - `keep`: "best": for each metric the epoch that is best on validation; "last": the last epoch for all.
+    - `reference_batch_size`: where set, the learning rate is ``lr * batch_size / reference_batch_size``.
+    - `warmup_epochs`: the learning rate has its value in the last step of these epochs; milestones count from the start
+      all the same.
+    - `ema`: see `trainables.learners.averaging`; the average is what is evaluated and saved.
+    - `precision`: "float32": exactly that; "tf32": on CUDA, factors of products rounded to 10 bits of mantissa, on a
+      CPU float32; "bfloat16": the model computes in it where PyTorch's autocast deems it safe. Weights, their updates
+      and the loss are float32 in all three.
+    - `compile`: `torch.compile`, on CUDA with CUDA graphs: worth its minutes for long runs. Evaluation does not use it,
+      so that it gives what a predictor gives.
     """
 
-    epochs: int = 10
-    batch_size: int | Literal["full"] = 128
+    epochs: int = declared(whole(1), 10, "passes over the training split", unit="epochs")
+    batch_size: int | Literal["full"] = declared(
+        whole(1, besides=("full",)), 128, "of a step; full: the whole split", unit="examples"
+    )
     optimizer: Optimizer = field(default_factory=Optimizer)
-    milestones: tuple[int, ...] = ()
-    gamma: float = 0.1
-    keep: Literal["best", "last"] = "best"
-    evaluate_every: int = 1
-    threshold_scores: Literal["softmax", "sigmoid"] | None = None
-    head: Literal["ml", "sccp"] = "ml"
-    reference_batch_size: int | None = None
-    device: Literal["auto", "cpu", "cuda"] = "auto"
-    warmup_epochs: int = 0
-    clip_norm: float | None = None
-    ema: float = 0.0
-    patience: int | None = None
-    precision: Literal["float32", "tf32", "bfloat16"] = "float32"
-    compile: bool = False
+    milestones: tuple[int, ...] = declared(
+        listed(whole(1), ascending=True), (), "after which the learning rate is multiplied by gamma", unit="epochs"
+    )
+    gamma: float = declared(real(above=0, high=1), 0.1, "factor of the learning rate at a milestone")
+    keep: Literal["best", "last"] = declared(one_of("best", "last"), "best", "the epoch whose numbers are reported")
+    evaluate_every: int = declared(
+        whole(1), 1, "from one evaluation to the next; the last is always one", unit="epochs"
+    )
+    threshold_scores: Literal["softmax", "sigmoid"] | None = declared(
+        one_of(None, "softmax", "sigmoid"), None, "how scores meet thresholds; null: as the loss declares"
+    )
+    head: Literal["ml", "sccp"] = declared(one_of("ml", "sccp"), "ml", "which of two heads predicts")
+    reference_batch_size: int | None = declared(
+        whole(1, besides=(None,)),
+        None,
+        "for which the learning rate is meant; it grows with the batch",
+        unit="examples",
+    )
+    device: Literal["auto", "cpu", "cuda"] = declared(
+        one_of("auto", "cpu", "cuda"), "auto", "auto: CUDA where there is one"
+    )
+    warmup_epochs: int = declared(
+        whole(0), 0, "over which the learning rate rises to its value, step by step", unit="epochs", later=True
+    )
+    clip_norm: float | None = declared(
+        real(above=0, besides=(None,)), None, "largest norm of a step's gradient, over all weights together", later=True
+    )
+    ema: float = declared(real(low=0, below=1), 0.0, "decay of the moving average of the weights; 0: none", later=True)
+    patience: int | None = declared(
+        whole(1, besides=(None,)),
+        None,
+        "in a row that improve no accuracy, then it stops",
+        unit="evaluations",
+        later=True,
+    )
+    precision: Literal["float32", "tf32", "bfloat16"] = declared(
+        one_of("float32", "tf32", "bfloat16"), "float32", "of the model's products", later=True
+    )
+    compile: bool = declared(flag(), False, "whether training runs the model through torch.compile", later=True)
     augment: Augmentation = field(default_factory=Augmentation)
 
 
-SECTIONS: Mapping[str, type] = MappingProxyType({"optimizer": Optimizer, "augment": Augmentation})
+TRAINING: Mapping[str, Setting] = settings_of(Training)
+"""Every setting of `training` by its dotted path."""
+
+SECTIONS: Mapping[str, type] = {"optimizer": Optimizer, "augment": Augmentation}
 """The settings of `Training` that have settings of their own."""
 
 
@@ -141,7 +141,7 @@ class RunConfig:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> RunConfig:
-        """The inverse of `to_dict`; the values are taken as they are (`check_config` fills in and checks)."""
+        """The inverse of `to_dict`; the values are taken as they are (`complete_config` fills in and checks)."""
         training = dict(plain.get("training", {}))
         sections = {name: kind(**_with_tuples(training.pop(name, {}))) for name, kind in SECTIONS.items()}
         return cls(
@@ -155,89 +155,36 @@ class RunConfig:
         )
 
 
-def without_later(plain: Mapping[str, Any], path: str = "") -> dict[str, Any]:
-    """A configuration, or parts of it, without those of `LATER_SETTINGS` that change nothing.
+def without_later(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration, or parts of it, without the settings that came after the first results and change nothing.
+
+    What is left out of run keys and protocols does not make earlier results another run's.
 
     Args:
         plain: nested plain data, its top names those of `RunConfig`.
-        path: of `plain` in a configuration, with a dot at its end; empty at the top.
     """
+    kept = dict(plain)
+    if "training" in plain:
+        kept["training"] = _training_without_later(plain["training"])
+    for section in sections.TABLES.keys() & plain.keys():
+        kept[section] = sections.without_later(section, plain[section])
+    return kept
+
+
+def _training_without_later(plain: Mapping[str, Any], path: str = "") -> dict[str, Any]:
     kept: dict[str, Any] = {}
     for name, value in plain.items():
-        place = f"{path}{name}"
-        if isinstance(value, Mapping):
-            inner = without_later(value, f"{place}.")
-            if inner or not value:
+        setting = TRAINING.get(f"{path}{name}")
+        if name in SECTIONS and not path:
+            if inner := _training_without_later(value, f"{name}."):
                 kept[name] = inner
-        elif place not in LATER_SETTINGS or value != LATER_SETTINGS[place]:
+        elif setting is None or not setting.later or value != setting.default:
             kept[name] = value
     return kept
 
 
 def _with_tuples(plain: Mapping[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunResult:
-    """What one training gave.
-
-    Args:
-        key: the run key of its configuration.
-        status: "done", "diverged" (a loss that is not finite) or "failed" (an error, a dead worker).
-        reason: why, where the status is not "done".
-        metrics: final values by record name ("val/top2_accuracy", "test/avg2_set_size", ...).
-        best_epoch: for each accuracy's short name ("top2_accuracy") the epoch whose model it reports, from 1.
-        epochs: the evaluated epochs, from 1.
-        curves: for each per-epoch metric ("val/top2_accuracy", "train/loss") its values at `epochs`.
-        thresholds: threshold of each k on the scores' probabilities.
-        seconds: time spent in training and evaluation.
-        started, finished: Unix times.
-        attempts: how often the run was started until this result.
-        host: where it ran.
-        stopped: the epoch after which the training was given up for want of patience; None: it was not.
-        runtime: what it ran on and with (see `trainables.device.runtime`); decides nothing, so two results that differ
-            in it alone are equal.
-    """
-
-    key: str
-    status: Literal["done", "diverged", "failed"]
-    reason: str | None = None
-    metrics: Mapping[str, float] = field(default_factory=dict)
-    best_epoch: Mapping[str, int] = field(default_factory=dict)
-    epochs: tuple[int, ...] = ()
-    curves: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    thresholds: Mapping[str, float] = field(default_factory=dict)
-    seconds: float = 0.0
-    started: float = 0.0
-    finished: float = 0.0
-    attempts: int = 1
-    host: str = ""
-    stopped: int | None = None
-    runtime: Mapping[str, Any] = field(default_factory=dict, compare=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return dataclasses.asdict(self)
-
-    @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> RunResult:
-        """The inverse of `to_dict`."""
-        curves = {name: tuple(values) for name, values in plain.get("curves", {}).items()}
-        return cls(**{**plain, "epochs": tuple(plain.get("epochs", ())), "curves": curves})
-
-
-def failed(config: RunConfig, reason: str, *, started: float, attempts: int) -> RunResult:
-    """The result of a run that gave none."""
-    return RunResult(
-        key=config.key,
-        status="failed",
-        reason=reason,
-        started=started,
-        finished=time.time(),
-        attempts=attempts,
-        host=socket.gethostname(),
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

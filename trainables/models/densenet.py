@@ -11,14 +11,16 @@ The numbers of parameters agree with Huang et al.'s table 2 in all six of its co
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from setsweep.trainables.models.declaration import ModelDeclaration, positive
+from setsweep.trainables.models.declaration import ModelDeclaration
+from setsweep.trainables.settings.rules import flag, whole
+from setsweep.trainables.settings.setting import Setting
 
 BLOCKS = 3
 
@@ -83,14 +85,13 @@ def _convolution(channels: int, out: int, *, kernel: int) -> list[nn.Module]:
     return [nn.BatchNorm2d(channels), nn.ReLU(inplace=True), convolution]
 
 
-def _check(settings: Mapping[str, Any]) -> None:
-    """Raise ValueError for a depth that does not divide into equal blocks, or no growth."""
+def _unequal_blocks(settings: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """A depth that does not divide into equal blocks."""
     depth, bottleneck = settings["depth"], settings["bottleneck"]
     step = 2 * BLOCKS if bottleneck else BLOCKS
     if depth <= BLOCKS + 1 or (depth - BLOCKS - 1) % step:
         kind = "with" if bottleneck else "without"
-        raise ValueError(f"depth must be {BLOCKS + 1} plus a multiple of {step} {kind} bottlenecks, got {depth!r}.")
-    positive("growth")(settings)
+        yield "depth", f"must be {BLOCKS + 1} plus a multiple of {step} {kind} bottlenecks, got {depth!r}."
 
 
 DECLARATIONS = (
@@ -104,9 +105,13 @@ DECLARATIONS = (
     ModelDeclaration(
         name="densenet",
         about="DenseNet for small images of any depth and growth (Huang et al. 2017), with or without bottlenecks.",
-        parameters={"depth": 40, "growth": 40, "bottleneck": True},
+        settings={
+            "depth": Setting(whole(1), 40, "all layers with weights"),
+            "growth": Setting(whole(1), 40, "that each layer adds", unit="channels"),
+            "bottleneck": Setting(flag(), True, "1x1 convolutions before the 3x3 ones, and compression: DenseNet-BC"),
+        },
         backbone=densenet,
-        check=_check,
+        contradictions=_unequal_blocks,
         images_only=True,
         zero_bias=True,
     ),

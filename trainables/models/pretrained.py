@@ -16,6 +16,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from setsweep.trainables.settings.rules import Rule
+
 SUFFIXES = (".pt", ".pth")
 WRAPPERS = ("state", "state_dict", "model")  # our own files, training scripts, torchvision's reference scripts
 PREFIXES = ("module.", "backbone.")  # DataParallel, our own files
@@ -24,19 +26,18 @@ OLD_DENSENET = re.compile(r"\.(norm|conv)\.([12])\.")  # torchvision's files sti
 SHOWN = 3
 
 
-def check_pretrained(source: str, names: Iterable[str]) -> None:
-    """What can be said of a source before anything is read.
+def pretrained_rule(names: Iterable[str]) -> Rule:
+    """What can be said of a source before anything is read: "" for none, one of `names`, or the full path of a file."""
+    known = list(names)
+    words = f"one of {', '.join(known)}, or the full path of a .pt or .pth file"
 
-    Args:
-        source: "" for none, one of `names`, or the full path of a file.
-        names: of the weights that can be downloaded.
+    def check(source: Any) -> str:
+        if not isinstance(source, str) or (source and source not in known and not _is_file(source)):
+            raise ValueError(f"must be {words}, got {source!r}.")
+        return source
 
-    Raises:
-        ValueError: it is none of these.
-    """
-    if source and source not in names and not _is_file(source):
-        known = ", ".join(names)
-        raise ValueError(f"pretrained must be one of {known}, or the full path of a .pt or .pth file, got {source!r}.")
+    schema = {"anyOf": [{"enum": ["", *known]}, {"type": "string", "pattern": r"^/.*\.(pt|pth)$"}]}
+    return Rule("other", check, words, schema)
 
 
 def load_pretrained(network: nn.Module, source: str, *, architecture: str) -> None:

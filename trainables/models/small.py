@@ -7,7 +7,9 @@ import math
 
 from torch import Tensor, nn
 
-from setsweep.trainables.models.declaration import ModelDeclaration, positive
+from setsweep.trainables.models.declaration import ModelDeclaration
+from setsweep.trainables.settings.rules import flag, whole
+from setsweep.trainables.settings.setting import Setting
 
 
 def linear(input_shape: tuple[int, ...], *, bias: bool) -> tuple[nn.Module, int]:
@@ -50,26 +52,30 @@ class ChannelsLast(nn.Module):
         return images.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2)
 
 
+BIAS = Setting(flag(), True, "whether layers add a bias")
+
 DECLARATIONS = (
     ModelDeclaration(
         name="linear",
         about="One linear layer on the flattened inputs (Sawada's experiments 1 and 2 without bias).",
-        parameters={"bias": True},
+        settings={"bias": BIAS},
         backbone=linear,
     ),
     ModelDeclaration(
         name="mlp",
         about="Hidden layers of ReLU units, then the head (Sawada's experiment 3: one layer, no bias).",
-        parameters={"hidden": 128, "layers": 1, "bias": True},
+        settings={
+            "hidden": Setting(whole(1), 128, "of each hidden layer", unit="units"),
+            "layers": Setting(whole(1), 1, "hidden layers"),
+            "bias": BIAS,
+        },
         backbone=mlp,
-        check=positive("hidden", "layers"),
     ),
     ModelDeclaration(
         name="small_cnn",
         about="Three 3x3 convolutions with batch normalisation, two poolings, global average: small images on a CPU.",
-        parameters={"width": 32},
+        settings={"width": Setting(whole(1), 32, "of the first convolution; it doubles twice", unit="channels")},
         backbone=small_cnn,
-        check=positive("width"),
         images_only=True,
     ),
 )

@@ -10,14 +10,16 @@ Torchvision is imported when a network is built: that takes seconds.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Literal
 
 from torch import nn
 
 from setsweep.trainables.models.declaration import ModelDeclaration
-from setsweep.trainables.models.pretrained import check_pretrained, load_pretrained
+from setsweep.trainables.models.pretrained import load_pretrained, pretrained_rule
+from setsweep.trainables.settings.rules import one_of, whole
+from setsweep.trainables.settings.setting import Setting
 
 STEMS = ("auto", "imagenet", "small")
 SMALL = 64  # pixels: images with a side below get the small stem
@@ -115,16 +117,10 @@ def _first(convolution: nn.Conv2d, channels: int, *, small: bool, mode: Literal[
     return first
 
 
-def _check(settings: Mapping[str, Any]) -> None:
-    """Raise ValueError for a stem or pretrained weights that there are none of, or that exclude each other."""
-    stem, pretrained, weights = settings["stem"], settings["pretrained"], WEIGHTS[settings["name"]]
-    if stem not in STEMS:
-        raise ValueError(f"stem must be one of {', '.join(STEMS)}, got {stem!r}.")
-    check_pretrained(pretrained, weights)
-    if stem == "small" and pretrained in weights:
-        raise ValueError(f"stem must be imagenet for pretrained {pretrained}, got 'small'.")
-    if settings.get("layers", 1) < 1:
-        raise ValueError(f"layers must be >= 1, got {settings['layers']!r}.")
+def _stem_of_other_weights(settings: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """Downloaded weights are of torchvision's own stem."""
+    if settings["stem"] == "small" and settings["pretrained"] in WEIGHTS[settings["name"]]:
+        yield "stem", f"must be imagenet for pretrained {settings['pretrained']}, got 'small'."
 
 
 BUILDERS: dict[str, Callable[..., tuple[nn.Module, int]]] = {
@@ -137,13 +133,17 @@ BUILDERS: dict[str, Callable[..., tuple[nn.Module, int]]] = {
 }
 
 
-def _declaration(name: str, about: str, **parameters: Any) -> ModelDeclaration:
+def _declaration(name: str, about: str, **others: Setting) -> ModelDeclaration:
     return ModelDeclaration(
         name=name,
         about=about,
-        parameters={"stem": "auto", "pretrained": "", **parameters},
+        settings={
+            "stem": Setting(one_of(*STEMS), "auto", "first layers: for images below 64 pixels, or torchvision's own"),
+            "pretrained": Setting(pretrained_rule(WEIGHTS[name]), "", "weights to start from"),
+            **others,
+        },
         backbone=partial(backbone, name=name),
-        check=_check,
+        contradictions=_stem_of_other_weights,
         images_only=True,
         zero_bias=BUILDERS[name] is _densenet,
     )
@@ -155,5 +155,7 @@ DECLARATIONS = (
     _declaration("resnet50", "ResNet-50: the noised paper's network for large images."),
     _declaration("densenet121", "DenseNet-121, for large images; Sawada's for small ones."),
     _declaration("densenet169", "DenseNet-169, for large images."),
-    _declaration("vit_b_16", "Vision Transformer of base size, on patches of 16 x 16.", layers=12),
+    _declaration(
+        "vit_b_16", "Vision Transformer of base size, on patches of 16 x 16.", layers=Setting(whole(1), 12, "blocks")
+    ),
 )

@@ -14,27 +14,12 @@ code changes, change one of them, or results of the old code are taken for resul
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from setsweep.data.user_function import FORM, is_plain, own_function
-
-
-def check_own_model(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a user's own model, as they are; nothing is imported.
-
-    Raises:
-        ValueError: a name of another form, or settings that are not plain data.
-    """
-    if not FORM.fullmatch(settings["name"]):
-        raise ValueError(f"model.name must be a model's name or package.module:function, got {settings['name']!r}.")
-    for key, value in settings.items():
-        if not is_plain(value):
-            raise ValueError(f"model.{key} must be plain data, got {value!r}.")
-    return dict(settings)
+from setsweep.data.user_function import own_function
 
 
 def own_backbone(name: str, input_shape: tuple[int, ...], /, **settings: Any) -> tuple[nn.Module, int]:

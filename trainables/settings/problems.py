@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
-import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from setsweep.losses.values import unknown
+from setsweep.trainables.settings.setting import Setting
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -23,20 +27,6 @@ class Problem:
     def __str__(self) -> str:
         return f"{self.field} {self.rule}" if self.rule.startswith("must ") else f"{self.field}: {self.rule}"
 
-    @classmethod
-    def from_message(cls, section: str, message: str, names: Iterable[str]) -> Problem:
-        """The problem that an error message of a data set, a model or a loss tells.
-
-        Args:
-            section: the part of the configuration that was checked, e.g. "data".
-            message: begins with the setting it is about, alone or after the section's name.
-            names: the settings given or known; a message that begins otherwise is about the whole section.
-        """
-        match = re.match(rf"(?:{section}\.)?(\w+)(?:: | (?=must ))(.*)", message, re.DOTALL)
-        if match and match[1] in set(names):
-            return cls(f"{section}.{match[1]}", match[2])
-        return cls(section, message.removeprefix(f"{section}: "))
-
 
 class ConfigError(ValueError):
     """A run configuration that cannot be run; `problems` holds every reason, one a line of the message."""
@@ -46,15 +36,45 @@ class ConfigError(ValueError):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
-def unknown(kind: str, name: object, known: Iterable[str]) -> str:
-    """The rule for a failed look-up: the nearest legal name, and all there are."""
-    names = sorted(known)
-    return f"unknown {kind} {name!r}.{nearest(name, names)} Known: {', '.join(names) or 'none'}."
+class Problems:
+    """Collects what is wrong while a configuration is checked."""
 
+    def __init__(self) -> None:
+        self._found: list[Problem] = []
 
-def nearest(name: object, known: Iterable[str]) -> str:
-    """`` Did you mean 'avgk'?``, or nothing where no legal name is near; the end of a dotted name is near to it."""
-    names = list(known)
-    close = [each for each in names if each.endswith(f".{name}")]
-    close = close or difflib.get_close_matches(str(name)[:100], names, n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    def add(self, field: str, rule: str) -> None:
+        """The field breaks the rule."""
+        self._found.append(Problem(field, rule))
+
+    def gathered(self, part: Callable[[], T]) -> T | None:
+        """What a part of the check gives; None where it raised ConfigError, whose problems are taken."""
+        try:
+            return part()
+        except ConfigError as error:
+            self._found += error.problems
+            return None
+
+    def values(self, section: str, given: Mapping[str, Any], settings: Mapping[str, Setting]) -> dict[str, Any]:
+        """The legal ones among some values of a section, in their own types.
+
+        Args:
+            section: what stands before the names in a field; empty: nothing.
+            given: values by name.
+            settings: the section's.
+        """
+        legal: dict[str, Any] = {}
+        for name, value in given.items():
+            field = f"{section}.{name}" if section else name
+            if name not in settings:
+                self.add(field, unknown("setting", name, settings))
+                continue
+            try:
+                legal[name] = settings[name].check(value)
+            except ValueError as error:
+                self.add(field, str(error))
+        return legal
+
+    def raise_any(self) -> None:
+        """Raises ConfigError if anything was found."""
+        if self._found:
+            raise ConfigError(self._found)

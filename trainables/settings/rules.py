@@ -1,19 +1,18 @@
-"""Rules for single values: each takes what a file holds and gives it back in its own type, or says the rule it breaks.
+"""Rules: each takes what a file holds and gives it back in its own type, or says what it must be.
 
-A rule's message has no subject ("must be >= 1, got 0."); whoever applies it puts the field in front.
+A rule's message has no subject ("must be >= 1, got 0."); whoever applies it puts the field in front. Numbers and names
+are checked as losses check them (`losses.values`).
 """
 
 from __future__ import annotations
 
 import itertools
-import math
-import operator
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from setsweep.trainables.settings.problems import nearest
+from setsweep.losses.values import Number, check_flag, nearest
 
 
 @dataclass(frozen=True)
@@ -24,28 +23,19 @@ class Rule:
         type: "whole" and "real" numbers can be searched over a range, "other" values only by choice.
         check: gives the value in its own type.
             Raises ValueError: the rule and the value, without a subject.
+        words: the rule in words, for listings, e.g. "a whole number >= 1 or full".
+        schema: the rule as JSON schema.
     """
 
     type: Literal["whole", "real", "other"]
     check: Callable[[Any], Any]
+    words: str = ""
+    schema: Mapping[str, Any] = field(default_factory=dict)
 
 
-def whole(low: int, *, high: int | None = None, high_name: str = "", besides: tuple[str | None, ...] = ()) -> Rule:
+def whole(low: int, *, high: int | None = None, high_name: str = "", besides: Sequence[str | None] = ()) -> Rule:
     """A whole number from `low` to `high`, which messages may call by a name; `besides` ("full", None) is legal too."""
-    named = f"{high_name} = {high}" if high_name else high
-    bounds = f">= {low}" if high is None else f"between {low} and {named}"
-    more = "".join(f" or {'null' if value is None else value}" for value in besides)
-
-    def check(value: Any) -> int | str | None:
-        if any(value == other and type(value) is type(other) for other in besides):
-            return value  # type: ignore[no-any-return]  # one of `besides` by the line above
-        if not is_number(value) or value != math.floor(value):
-            raise ValueError(f"must be a whole number{more}, got {value!r}.")
-        if value < low or (high is not None and value > high):
-            raise ValueError(f"must be {bounds}{more}, got {value!r}.")
-        return int(value)
-
-    return Rule("whole", check)
+    return number(Number(whole=True, low=low, high=high, high_name=high_name), besides)
 
 
 def real(
@@ -54,47 +44,57 @@ def real(
     above: float | None = None,
     high: float | None = None,
     below: float | None = None,
-    besides: tuple[None, ...] = (),
+    besides: Sequence[str | None] = (),
 ) -> Rule:
     """A finite number within the bounds given: >= `low`, > `above`, <= `high`, < `below`; or one of `besides`."""
-    ends = ((">=", operator.ge, low), (">", operator.gt, above), ("<=", operator.le, high), ("<", operator.lt, below))
-    bounds = [(sign, holds, end) for sign, holds, end in ends if end is not None]
-    words = " and ".join(f"{sign} {end:g}" for sign, _, end in bounds)
-    more = " or null" if besides else ""
+    return number(Number(low=low, above=above, high=high, below=below), besides)
 
-    def check(value: Any) -> float | None:
-        if value is None and besides:
-            return None
-        if not is_number(value):
-            raise ValueError(f"must be a number{more}, got {value!r}.")
-        if not all(holds(value, end) for _, holds, end in bounds):
-            raise ValueError(f"must be {words}{more}, got {value!r}.")
-        return float(value)
 
-    return Rule("real", check)
+def number(legal: Number, besides: Sequence[str | None] = ()) -> Rule:
+    """A legal number, or one of `besides`."""
+    otherwise = "".join(f" or {_word(value)}" for value in besides)
+
+    def check(value: Any) -> Any:
+        if (value is None or isinstance(value, str)) and value in besides:
+            return value
+        return legal.check(value, otherwise=otherwise)
+
+    keys = {"low": "minimum", "above": "exclusiveMinimum", "high": "maximum", "below": "exclusiveMaximum"}
+    bounds = {key: getattr(legal, name) for name, key in keys.items() if getattr(legal, name) is not None}
+    schema: dict[str, Any] = {"type": "integer" if legal.whole else "number", **bounds}
+    if besides:
+        schema = {"anyOf": [schema, {"enum": list(besides)}]}
+    return Rule("whole" if legal.whole else "real", check, legal.words() + otherwise, schema)
+
+
+def share_or_whole() -> Rule:
+    """A share of one, or a whole number of them, or "auto"."""
+    amount = real(low=0, besides=("auto",))
+
+    def check(value: object) -> object:
+        checked = amount.check(value)
+        if checked != "auto" and checked > 1 and not checked.is_integer():
+            raise ValueError(f"must be <= 1 or whole or auto, got {value}.")
+        return checked
+
+    return Rule(amount.type, check, "a share of one, a whole number, or auto", amount.schema)
 
 
 def one_of(*names: str | None) -> Rule:
     """One of a few names; None stands for "not given"."""
-    words = ", ".join("null" if name is None else name for name in names)
+    words = f"one of {', '.join(map(_word, names))}"
 
     def check(value: Any) -> str | None:
         if not (value is None or isinstance(value, str)) or value not in names:
-            raise ValueError(f"must be one of {words}, got {value!r}.{nearest(value, filter(None, names))}")
+            raise ValueError(f"must be {words}, got {value!r}.{nearest(value, filter(None, names))}")
         return value
 
-    return Rule("other", check)
+    return Rule("other", check, words, {"enum": list(names)})
 
 
 def flag() -> Rule:
     """True or false."""
-
-    def check(value: Any) -> bool:
-        if not isinstance(value, bool):
-            raise ValueError(f"must be true or false, got {value!r}.")  # noqa: TRY004  # what a user wrote
-        return value
-
-    return Rule("other", check)
+    return Rule("other", check_flag, "true or false", {"type": "boolean"})
 
 
 def text() -> Rule:
@@ -105,7 +105,23 @@ def text() -> Rule:
             raise ValueError(f"must be text, got {value!r}.")  # noqa: TRY004  # what a user wrote
         return value
 
-    return Rule("other", check)
+    return Rule("other", check, "text", {"type": "string"})
+
+
+def spelled(pattern: str, words: str) -> Rule:
+    """Text of a certain form."""
+
+    def check(value: Any) -> str:
+        if not isinstance(value, str) or not re.fullmatch(pattern, value):
+            raise ValueError(f"must be {words}, got {value!r}.")
+        return value
+
+    return Rule("other", check, words, {"type": "string", "pattern": f"^{pattern}$"})
+
+
+def anything() -> Rule:
+    """Whatever it is."""
+    return Rule("other", lambda value: value, "plain data", {})
 
 
 def listed(item: Rule, *, length: int | None = None, ascending: bool = False) -> Rule:
@@ -120,9 +136,10 @@ def listed(item: Rule, *, length: int | None = None, ascending: bool = False) ->
             raise ValueError(f"must be ascending, got {list(value)!r}.")
         return items
 
-    return Rule("other", check)
+    sizes = {} if length is None else {"minItems": length, "maxItems": length}
+    schema = {"type": "array", "items": dict(item.schema), **sizes}
+    return Rule("other", check, f"{'an ascending list' if ascending else words}, each {item.words}", schema)
 
 
-def is_number(value: object) -> bool:
-    """Whether the value is a number that a float can hold; true and false are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+def _word(value: str | None) -> str:
+    return "null" if value is None else value

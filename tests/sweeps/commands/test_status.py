@@ -22,7 +22,7 @@ from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.study_folder import open_journal, study_folder
 from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.sweep import Sweep
-from setsweep.trainables.config.run_config import RunResult
+from setsweep.trainables.config.run_result import RunResult
 
 PATIENCE = 60
 HEADING = ["done", "running", "diverged", "failed", "waiting"]

@@ -12,7 +12,7 @@ import pytest
 
 from setsweep.sweeps.execution.executor import Executor, Job
 from setsweep.trainables.config.complete import complete_config
-from setsweep.trainables.config.run_config import RunResult
+from setsweep.trainables.config.run_result import RunResult
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,8 @@ from typing import Any
 
 from setsweep.sweeps.execution.executor import Job, SeedsAtOnce
 from setsweep.sweeps.execution.mailbox import Mailbox, Worker
-from setsweep.trainables.config.run_config import RunConfig, RunResult, Training
+from setsweep.trainables.config.run_config import RunConfig, Training
+from setsweep.trainables.config.run_result import RunResult
 
 
 def _parcel(seed: int = 0) -> tuple[Job, None]:

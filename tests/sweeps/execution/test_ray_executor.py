@@ -20,7 +20,7 @@ from setsweep.sweeps.execution.executor import ExecutorError, Job
 from setsweep.sweeps.execution.local_executor import LocalExecutor
 from setsweep.sweeps.execution.mailbox_server import MailboxAddress
 from setsweep.sweeps.execution.ray_executor import RayExecutor
-from setsweep.trainables.config.run_config import RunResult
+from setsweep.trainables.config.run_result import RunResult
 
 pytestmark = [pytest.mark.usefixtures("cluster"), pytest.mark.timeout(200)]
 

@@ -20,7 +20,8 @@ from setsweep.sweeps.reports.formats.renderings import render
 from setsweep.sweeps.reports.report import build_report
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.study import Arm, Compare, Search, Study
-from setsweep.trainables.config.run_config import RunConfig, RunResult
+from setsweep.trainables.config.run_config import RunConfig
+from setsweep.trainables.config.run_result import RunResult
 
 ALPHA = Space(kind="log_uniform", low=0.1, high=10.0, default=1.0)
 EPSILON = Space(kind="log_uniform", low=0.01, high=10.0, default=0.2)

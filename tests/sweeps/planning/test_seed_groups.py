@@ -16,7 +16,8 @@ from setsweep.sweeps.planning.seed_groups import SeedTeams, family_of
 from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.study.study import Resources, Study
 from setsweep.sweeps.sweep import Sweep
-from setsweep.trainables.config.run_config import RunConfig, RunResult
+from setsweep.trainables.config.run_config import RunConfig
+from setsweep.trainables.config.run_result import RunResult
 
 
 class Kept(SimulatedExecutor):

@@ -139,7 +139,8 @@ def test_a_killed_writer_leaves_its_results_and_no_lock(tmp_path: Path) -> None:
     writer = _python(f"""
         from setsweep.sweeps.planning.planned_run import PlannedRun
         from setsweep.sweeps.records.journal import Journal
-        from setsweep.trainables.config.run_config import RunConfig, RunResult, Training
+        from setsweep.trainables.config.run_config import RunConfig, Training
+        from setsweep.trainables.config.run_result import RunResult
         journal = Journal(Path({str(tmp_path)!r}))
         for seed in range(1_000_000):
             config = RunConfig(data={{}}, model={{}}, loss={{}}, training=Training(), k=(1,), seed=seed)

@@ -15,7 +15,8 @@ from mlflow import MlflowClient
 from setsweep.sweeps.records.mlflow_recorder import MlflowRecorder
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.run_config import RunConfig, Training
-from setsweep.trainables.models.table import build_model, complete_model
+from setsweep.trainables.config.sections import check_model
+from setsweep.trainables.models.table import build_model
 
 CLASSES, SHAPE = 4, (1, 8, 8)
 THRESHOLDS = {"1": 0.4, "2": 0.2}
@@ -26,7 +27,7 @@ def saved(tmp_path: Path) -> tuple[Path, torch.nn.Module]:
     """A folder as training saves it, and the model in it."""
     config = RunConfig(
         data={"name": "digits"},
-        model=complete_model({"name": "linear"}),
+        model=check_model({"name": "linear"}),
         loss={"name": "cross_entropy"},
         training=Training(),
         k=(1, 2),

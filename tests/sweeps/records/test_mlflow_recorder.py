@@ -22,7 +22,7 @@ import pytest
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.records.mlflow_recorder import MlflowRecorder
 from setsweep.sweeps.study.study import Study
-from setsweep.trainables.config.run_config import RunResult
+from setsweep.trainables.config.run_result import RunResult
 
 Groups = list[list[tuple[PlannedRun, RunResult]]]
 Snapshot = dict[tuple[str, str], dict[str, Any]]

@@ -8,7 +8,8 @@ import pytest
 
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.statistics.aggregates import Aggregate, aggregate, epoch_aggregates
-from setsweep.trainables.config.run_config import RunConfig, RunResult, Training
+from setsweep.trainables.config.run_config import RunConfig, Training
+from setsweep.trainables.config.run_result import RunResult
 
 
 def planned(arm: str = "avgk", seed: int = 0, trial: int | None = None, noise: float = 0.0) -> PlannedRun:

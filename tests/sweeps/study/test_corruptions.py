@@ -11,7 +11,7 @@ import pytest
 
 from setsweep.sweeps.study.errors import StudyError
 from setsweep.sweeps.study.study import Study
-from setsweep.sweeps.study.yaml_nodes import dump_yaml, read_yaml
+from setsweep.trainables.settings.yaml_text import dump_yaml, read_yaml
 
 Read = Callable[..., Study]
 
@@ -63,7 +63,7 @@ def replaced(values: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 
 def test_every_field_refuses_what_is_illegal_everywhere(read_text: Read, example: str) -> None:
-    values = read_yaml(example, "example")[0]
+    values = read_yaml(example)[0]
     corrupted = [(path, value) for path in fields(values) for value in ILLEGAL_EVERYWHERE]
     assert len(corrupted) > 300
     for path, value in corrupted:
@@ -76,7 +76,7 @@ def test_every_field_refuses_what_is_illegal_everywhere(read_text: Read, example
 
 @pytest.mark.parametrize("kind", ["replaced", "renamed", "removed", "overridden"])
 def test_a_random_change_of_a_field_gives_a_study_or_its_errors(read_text: Read, example: str, kind: str) -> None:
-    values = read_yaml(example, "example")[0]
+    values = read_yaml(example)[0]
     paths = list(fields(values))
     rng = random.Random(kind)  # a string seeds it alike in every process
     refused = 0

@@ -10,19 +10,19 @@ import pytest
 
 from setsweep.data import DATASETS
 from setsweep.losses import LOSSES
+from setsweep.losses.values import nearest
 from setsweep.sweeps.study.errors import StudyError
 from setsweep.sweeps.study.reader import read_study
 from setsweep.trainables.config.presets import PRESETS
-from setsweep.trainables.config.training import RULES
+from setsweep.trainables.config.run_config import TRAINING
 from setsweep.trainables.models.table import MODELS
-from setsweep.trainables.settings.problems import nearest
 
 Errors = Callable[..., list[str]]
 
 KNOWN_LOSSES = ", ".join(sorted(LOSSES))
 FIELDS = "about, arms, compare, confirm, data, grid, k, model, resources, search, study, training"
 METRICS = ", ".join(f"val/{rule}{k}_accuracy" for rule in ("avg", "macro_avg", "macro_top", "top") for k in (2, 3))
-GRID = [f"data.{name}" for name in DATASETS["fashion_mnist"].parameters] + [f"training.{path}" for path in RULES]
+GRID = [f"data.{name}" for name in DATASETS["fashion_mnist"].settings] + [f"training.{path}" for path in TRAINING]
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ GRID = [f"data.{name}" for name in DATASETS["fashion_mnist"].parameters] + [f"tr
         ("data: {name: fashion_mnist}", "data: {}", "3: data.name: must be a name, got None."),
         ("name: fashion_mnist", "name: fashion", f"3: data.name: unknown data set 'fashion'. Did you mean 'fashion_mnist'? Known: {', '.join(sorted(DATASETS))}."),
         ("name: fashion_mnist}", "name: digits, noise: 1}", "3: data.noise: unknown setting 'noise'. Did you mean 'label_noise'? Known: label_noise, split_seed."),
-        ("name: fashion_mnist}", "name: digits, label_noise: 2}", "3: data.label_noise: must be between 0 and 1, got 2.0."),
-        ("name: fashion_mnist}", "name: digits, label_noise: a lot}", "3: data.label_noise: must be a number, got 'a lot'."),
+        ("name: fashion_mnist}", "name: digits, label_noise: 2}", "3: data.label_noise: must be between 0 and 1, got 2."),
+        ("name: fashion_mnist}", "name: digits, label_noise: a lot}", "3: data.label_noise: must be a number between 0 and 1, got 'a lot'."),
         ("name: fashion_mnist}", "name: fashion_mnist, root: 3}", "3: data.root: must be text, got 3."),
         ("name: fashion_mnist}", "name: fashion_mnist, download: yes}", "3: data.download: must be true or false, got 'yes'."),
         ("name: small_cnn", "name: small_cn", f"4: model.name: unknown model 'small_cn'. Did you mean 'small_cnn'? Known: {', '.join(sorted(MODELS))}."),
@@ -49,14 +49,14 @@ GRID = [f"data.{name}" for name in DATASETS["fashion_mnist"].parameters] + [f"tr
         ("name: small_cnn}", "name: small_cnn, width: 0}", "4: model.width: must be >= 1, got 0."),
         # training
         ("epochs: 10", "epochs: 0", "5: training.epochs: must be >= 1, got 0."),
-        ("epochs: 10", "epochs: ten", "5: training.epochs: must be a whole number, got 'ten'."),
-        ("epochs: 10", "epochs: 1.5", "5: training.epochs: must be a whole number, got 1.5."),
-        ("epochs: 10", "epochs: .inf", "5: training.epochs: must be a whole number, got inf."),
-        ("batch_size: 128", "batch_size: all", "5: training.batch_size: must be a whole number or full, got 'all'."),
+        ("epochs: 10", "epochs: ten", "5: training.epochs: must be a whole number >= 1, got 'ten'."),
+        ("epochs: 10", "epochs: 1.5", "5: training.epochs: must be a whole number >= 1, got 1.5."),
+        ("epochs: 10", "epochs: .inf", "5: training.epochs: must be a whole number >= 1, got inf."),
+        ("batch_size: 128", "batch_size: all", "5: training.batch_size: must be a whole number >= 1 or full, got 'all'."),
         ("batch_size: 128", "batch_size: 0", "5: training.batch_size: must be >= 1 or full, got 0."),
         ("lr: 0.05", "lr: 0", "5: training.optimizer.lr: must be > 0, got 0."),
-        ("lr: 0.05", "lr: fast", "5: training.optimizer.lr: must be a number, got 'fast'."),
-        ("lr: 0.05", "lrr: 0.05", f"5: training.optimizer.lrr: unknown setting 'optimizer.lrr'. Did you mean 'optimizer.lr'? Known: {', '.join(sorted([*RULES, 'keep_lr_per_example', 'preset']))}."),
+        ("lr: 0.05", "lr: fast", "5: training.optimizer.lr: must be a number > 0, got 'fast'."),
+        ("lr: 0.05", "lrr: 0.05", f"5: training.optimizer.lrr: unknown setting 'optimizer.lrr'. Did you mean 'optimizer.lr'? Known: {', '.join(sorted([*TRAINING, 'keep_lr_per_example', 'preset']))}."),
         ("name: sgd", "name: sdg", "5: training.optimizer.name: must be one of sgd, adam, adamw, got 'sdg'. Did you mean 'sgd'?"),
         ("momentum: 0.9, nesterov: true", "momentum: 1.0", "5: training.optimizer.momentum: must be >= 0 and < 1, got 1.0."),
         ("momentum: 0.9", "momentum: 0", "5: training.optimizer.nesterov: must be false without momentum, got True."),
@@ -71,7 +71,7 @@ GRID = [f"data.{name}" for name in DATASETS["fashion_mnist"].parameters] + [f"tr
         ("milestones: [6, 8]", "keep: first", "5: training.keep: must be one of best, last, got 'first'."),
         ("milestones: [6, 8]", "preset: sawada_circl", f"5: training.preset: unknown preset 'sawada_circl'. Did you mean 'sawada_circle'? Known: {', '.join(sorted(PRESETS))}."),
         ("milestones: [6, 8]", "preset: [sawada_circle]", f"5: training.preset: unknown preset ['sawada_circle']. Did you mean 'sawada_circle'? Known: {', '.join(sorted(PRESETS))}."),
-        ("milestones: [6, 8]", "augment: {flipp: true}", f"5: training.augment.flipp: unknown setting 'augment.flipp'. Did you mean 'augment.flip'? Known: {', '.join(sorted([*RULES, 'keep_lr_per_example', 'preset']))}."),
+        ("milestones: [6, 8]", "augment: {flipp: true}", f"5: training.augment.flipp: unknown setting 'augment.flipp'. Did you mean 'augment.flip'? Known: {', '.join(sorted([*TRAINING, 'keep_lr_per_example', 'preset']))}."),
         ("milestones: [6, 8]", "augment: {flip: {choice: [1, 2]}}", "5: training.augment.flip: must be true or false, got 1."),
         ("milestones: [6, 8]", "augment: flip", "5: training.augment: must be a mapping, got 'flip'."),
         ("milestones: [6, 8]", "warmup_epochs: 10", "5: training.warmup_epochs: must be below training.epochs = 10, got 10."),
@@ -92,14 +92,14 @@ GRID = [f"data.{name}" for name in DATASETS["fashion_mnist"].parameters] + [f"tr
         ("  avgk: {", "  a/b: {loss: avgk, ", "9: arms.a/b: must be an arm's name of letters, digits, - and _, got 'a/b'."),
         ("  avgk: {alpha: {log_uniform: [0.1, 10]}}", "  avgk: 3", "9: arms.avgk: must be a mapping of hyperparameters, got 3."),
         ("alpha: {log_uniform: [0.1, 10]}", "alpha: -1", "9: arms.avgk.alpha: must be >= 0, got -1."),
-        ("alpha: {log_uniform: [0.1, 10]}", "alpha: [1, 2]", "9: arms.avgk.alpha: must be >= 0, got [1, 2]."),
+        ("alpha: {log_uniform: [0.1, 10]}", "alpha: [1, 2]", "9: arms.avgk.alpha: must be a number >= 0, got [1, 2]."),
         ("alpha: {log_uniform: [0.1, 10]}", "alpha: {log_uniform: [10, 0.1]}", "9: arms.avgk.alpha: must be searched with low < high, got [10, 0.1]."),
         ("num_samples: 3", "num_sample: 3", "10: arms.noised_topk_hinge.num_sample: unknown hyperparameter 'num_sample'. Did you mean 'num_samples'? Known: epsilon, k, num_samples."),
         ("num_samples: 3", "num_sample: {int: [1, 3]}", "10: arms.noised_topk_hinge.num_sample: unknown hyperparameter 'num_sample'. Did you mean 'num_samples'? Known: epsilon, k, num_samples."),
         ("num_samples: 3", "num_samples: {uniform: [1, 3]}", "10: arms.noised_topk_hinge.num_samples: must be searched by int, log_int or choice, as it is a whole number, got 'uniform'."),
         ("num_samples: 3", "k: 10", "10: arms.noised_topk_hinge.k: must be between 1 and num_classes - 1 = 9, got 10."),
-        ("num_samples: 3", "k: {int: [1, 3]}", "10: arms.noised_topk_hinge.k: must be a whole number, got {'int': [1, 3]}."),
-        ("num_samples: 3", "training.epoch: 3", f"10: arms.noised_topk_hinge.training.epoch: unknown setting 'epoch'. Did you mean 'epochs'? Known: {', '.join(sorted(RULES))}."),
+        ("num_samples: 3", "k: {int: [1, 3]}", "10: arms.noised_topk_hinge.k: must be a whole number >= 1, got {'int': [1, 3]}."),
+        ("num_samples: 3", "training.epoch: 3", f"10: arms.noised_topk_hinge.training.epoch: unknown setting 'epoch'. Did you mean 'epochs'? Known: {', '.join(sorted(TRAINING))}."),
         ("num_samples: 3", "training.epochs: 0", "10: arms.noised_topk_hinge.training.epochs: must be >= 1, got 0."),
         ("num_samples: 3", "training.gamma: default_space", "10: arms.noised_topk_hinge.training.gamma: must be given its range, as it has none of its own, got 'default_space'."),
         ("cross_entropy: {}", "cross_entropy: {k: 2}", "8: arms.cross_entropy.k: unknown hyperparameter 'k'. Known: none."),
@@ -108,7 +108,7 @@ GRID = [f"data.{name}" for name in DATASETS["fashion_mnist"].parameters] + [f"tr
         ("[0.0, 0.2]", "0.2", "11: grid.data.label_noise: must be a list of values, got 0.2."),
         ("[0.0, 0.2]", "[]", "11: grid.data.label_noise: must be a list of values, got []."),
         ("[0.0, 0.2]", "[0.0, 0]", "11: grid.data.label_noise: must be a list of distinct values, got 0 again."),
-        ("[0.0, 0.2]", "[0.0,\n  2]", "12: grid.data.label_noise: must be between 0 and 1, got 2.0."),
+        ("[0.0, 0.2]", "[0.0,\n  2]", "12: grid.data.label_noise: must be between 0 and 1, got 2."),
         ("data.label_noise: [0.0, 0.2]", "data.name: [digits, circle]", "11: grid.data.name: must be the same in all of a study, got ['digits', 'circle']."),
         ("data.label_noise: [0.0, 0.2]", "training.epochs: [10, 0]", "11: grid.training.epochs: must be >= 1, got 0."),
         ("data.label_noise: [0.0, 0.2]", "training.epochs: [10, 7]", "5: training.milestones: must be below training.epochs = 7, got 8."),

@@ -36,10 +36,10 @@ def test_a_run_on_cuda_must_be_given_a_gpu(read_text: Any, example: str) -> None
     [
         ("{gpus: -1}", "resources.gpus: must be >= 0 or auto, got -1."),
         ("{gpus: 1.5}", "resources.gpus: must be <= 1 or whole or auto, got 1.5."),
-        ("{gpus: some}", "resources.gpus: must be a number or auto, got 'some'."),
+        ("{gpus: some}", "resources.gpus: must be a number >= 0 or auto, got 'some'."),
         ("{seeds_per_worker: 0}", "resources.seeds_per_worker: must be >= 1 or auto, got 0."),
-        ("{seeds_per_worker: 1.5}", "resources.seeds_per_worker: must be a whole number or auto, got 1.5."),
-        ("{cpus: auto}", "resources.cpus: must be a number, got 'auto'."),
+        ("{seeds_per_worker: 1.5}", "resources.seeds_per_worker: must be a whole number >= 1 or auto, got 1.5."),
+        ("{cpus: auto}", "resources.cpus: must be a number > 0, got 'auto'."),
         ("{seed_per_worker: 2}", "Did you mean 'seeds_per_worker'?"),
     ],
 )

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from setsweep.sweeps.study.space import Searchable, Space, is_space, read_space
+from setsweep.sweeps.study.space import Space, is_space, read_space
 from setsweep.trainables.settings.rules import flag, real, whole
+from setsweep.trainables.settings.setting import Setting
 
-REAL = Searchable(type="real", check=real(low=0).check, default=1.0, own_range={"log_uniform": (0.1, 10.0)})
-WHOLE = Searchable(type="whole", check=whole(1).check, default=10)
-FLAG = Searchable(type="other", check=flag().check, default=False)
+REAL = Setting(real(low=0), 1.0, search={"log_uniform": (0.1, 10.0)})
+WHOLE = Setting(whole(1), 10)
+FLAG = Setting(flag(), False)
 
 
 def test_mappings_and_default_space_ask_for_a_search() -> None:
@@ -33,8 +34,8 @@ def test_mappings_and_default_space_ask_for_a_search() -> None:
         ("default_space", REAL, Space(kind="log_uniform", low=0.1, high=10.0, default=1.0)),
     ],
 )
-def test_a_space_has_typed_ends_and_a_default(value: Any, of: Searchable, expected: Space) -> None:
-    space = read_space(value, of)
+def test_a_space_has_typed_ends_and_a_default(value: Any, of: Setting, expected: Space) -> None:
+    space = read_space(value, of, default=of.default)
     assert space == expected
     assert repr(space) == repr(expected)
 
@@ -80,9 +81,9 @@ def test_a_space_has_typed_ends_and_a_default(value: Any, of: Searchable, expect
         ("default_space", WHOLE, "must be given its range, as it has none of its own, got 'default_space'."),
     ],
 )
-def test_a_space_that_breaks_a_rule_says_which(value: Any, of: Searchable, message: str) -> None:
+def test_a_space_that_breaks_a_rule_says_which(value: Any, of: Setting, message: str) -> None:
     with pytest.raises(ValueError) as caught:
-        read_space(value, of)
+        read_space(value, of, default=of.default)
     assert str(caught.value) == message
 
 
@@ -98,8 +99,7 @@ def test_a_space_that_breaks_a_rule_says_which(value: Any, of: Searchable, messa
     ],
 )
 def test_a_default_outside_its_range_can_give_way_to_the_middle(value: Any, default: float) -> None:
-    of = Searchable(type="real", check=real(low=0).check, default=1.0, default_in_range=True)
-    assert read_space(value, of).default == default
+    assert read_space(value, REAL, default=1.0, default_in_range=True).default == default
 
 
 def test_a_space_knows_what_it_contains() -> None:

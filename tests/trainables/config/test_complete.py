@@ -9,7 +9,7 @@ import pytest
 
 from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.config.run_config import RunConfig
-from setsweep.trainables.settings.problems import ConfigError, Problem
+from setsweep.trainables.settings.problems import ConfigError
 
 PLAIN: dict[str, Any] = {
     "data": {"name": "digits"},
@@ -56,10 +56,10 @@ def test_a_loss_without_k_gets_none() -> None:
 @pytest.mark.parametrize(
     ("changes", "messages"),
     [
-        ({"data": {"name": "digits", "label_noise": 2}}, ["data.label_noise must be between 0 and 1, got 2.0."]),
-        ({"data": {"name": "digits", "label_noise": []}}, ["data.label_noise must be a number, got []."]),
+        ({"data": {"name": "digits", "label_noise": 2}}, ["data.label_noise must be between 0 and 1, got 2."]),
+        ({"data": {"name": "digits", "split_seed": []}}, ["data.split_seed must be a whole number >= 0, got []."]),
         ({"data": {"name": ["digits"]}}, ["data.name must be a name, got ['digits']."]),
-        ({"model": {"name": "linear", "bias": 1}}, ["model.bias must be of type bool, got 1."]),
+        ({"model": {"name": "linear", "bias": 1}}, ["model.bias must be true or false, got 1."]),
         ({"model": "linear"}, ["model must be a mapping, got 'linear'."]),
         ({"loss": {"name": "avgk", "alpha": -1}}, ["loss.alpha must be >= 0, got -1."]),
         ({"loss": {"name": "avgk", "k": 10}}, ["loss.k must be between 1 and num_classes - 1 = 9, got 10."]),
@@ -89,7 +89,7 @@ def test_a_loss_without_k_gets_none() -> None:
                 "data.name: unknown data set 'digit'. Did you mean 'digits'? "
                 "Known: cifar100, cifar100_lt, circle, digits, fashion_mnist, image_folder, plantnet300k.",
                 "training.epochs must be >= 1, got 0.",
-                "seed must be a whole number, got 1.5.",
+                "seed must be a whole number between 0 and 9223372036854775807, got 1.5.",
             ],
         ),
     ],
@@ -103,16 +103,3 @@ def test_what_has_no_default_must_be_given(field: str) -> None:
     assert messages_of({key: value for key, value in PLAIN.items() if key != field}) == [
         f"{field} must be given, got nothing."
     ]
-
-
-@pytest.mark.parametrize(
-    ("message", "problem"),
-    [
-        ("sigma must be > 0, got 0.", Problem("data.sigma", "must be > 0, got 0.")),
-        ("data.sigma must be > 0, got 0.", Problem("data.sigma", "must be > 0, got 0.")),
-        ("data.sigma: no such thing", Problem("data.sigma", "no such thing")),
-        ("files must be there, got none.", Problem("data", "files must be there, got none.")),
-    ],
-)
-def test_a_message_of_a_part_is_given_to_its_field(message: str, problem: Problem) -> None:
-    assert Problem.from_message("data", message, ["sigma", "shift"]) == problem

@@ -14,14 +14,12 @@ import pytest
 from setsweep.data.augment import Augmentation
 from setsweep.trainables.config import run_config
 from setsweep.trainables.config.run_config import (
-    LATER_SETTINGS,
     Optimizer,
     RunConfig,
-    RunResult,
     Training,
     without_later,
 )
-from setsweep.trainables.config.training import default_training
+from setsweep.trainables.config.run_result import RunResult
 
 CONFIG = RunConfig(
     data={"name": "digits", "label_noise": 0.2, "split_seed": 0},
@@ -64,12 +62,6 @@ def test_the_key_of_a_configuration_stays_what_it_is() -> None:
     # A change here means that every result found so far is computed again. Where the numbers of a run changed, that is
     # right, and RESULTS_VERSION is raised; where they did not, the change should not have reached the key.
     assert CONFIG.key == "9b60948c0f79f79e"
-
-
-def test_settings_that_came_later_do_nothing_unless_they_are_set() -> None:
-    defaults = {f"training.{path}": value for path, value in default_training().items()}
-    later = {path: value for path, value in LATER_SETTINGS.items() if path.startswith("training.")}
-    assert {path: defaults[path] for path in later} == later
 
 
 def test_what_came_later_and_is_not_set_is_left_out_of_a_configuration() -> None:

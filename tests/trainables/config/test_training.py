@@ -9,16 +9,16 @@ import pytest
 
 from setsweep.data.augment import Augmentation
 from setsweep.losses import LOSSES
-from setsweep.trainables.config.run_config import Optimizer, Training
-from setsweep.trainables.config.training import RULES, check_for_loss, check_training, default_training, flatten, nest
+from setsweep.trainables.config.run_config import TRAINING, Optimizer, Training
+from setsweep.trainables.config.training import check_for_loss, check_training, default_training, flatten, nest
 from setsweep.trainables.settings.problems import ConfigError
 
 
-def test_every_setting_has_a_rule_and_a_legal_default() -> None:
+def test_every_setting_has_a_legal_default_and_says_what_it_does() -> None:
     defaults = default_training()
-    assert set(RULES) == set(defaults)
+    assert all(setting.about and setting.rule.words for setting in TRAINING.values())
     for path, default in defaults.items():
-        assert RULES[path].check(default) == default
+        assert TRAINING[path].check(default) == default
 
 
 def test_nothing_given_is_the_default() -> None:
@@ -59,10 +59,10 @@ def test_nest_is_the_inverse_of_flatten() -> None:
     ("plain", "messages"),
     [
         ({"epochs": 0}, ["training.epochs must be >= 1, got 0."]),
-        ({"epochs": True}, ["training.epochs must be a whole number, got True."]),
-        ({"batch_size": None}, ["training.batch_size must be a whole number or full, got None."]),
+        ({"epochs": True}, ["training.epochs must be a whole number >= 1, got True."]),
+        ({"batch_size": None}, ["training.batch_size must be a whole number >= 1 or full, got None."]),
         ({"clip_norm": 0}, ["training.clip_norm must be > 0 or null, got 0."]),
-        ({"clip_norm": "tight"}, ["training.clip_norm must be a number or null, got 'tight'."]),
+        ({"clip_norm": "tight"}, ["training.clip_norm must be a number > 0 or null, got 'tight'."]),
         ({"ema": 1}, ["training.ema must be >= 0 and < 1, got 1."]),
         ({"patience": 0}, ["training.patience must be >= 1 or null, got 0."]),
         ({"warmup_epochs": -1}, ["training.warmup_epochs must be >= 0, got -1."]),
@@ -76,6 +76,9 @@ def test_nest_is_the_inverse_of_flatten() -> None:
             ["training.precision must be one of float32, tf32, bfloat16, got 'bfloat'. Did you mean 'bfloat16'?"],
         ),
         ({"compile": 1}, ["training.compile must be true or false, got 1."]),
+        ({"augment": {"pad_crop": -1}}, ["training.augment.pad_crop must be >= 0, got -1."]),
+        ({"augment": {"cutout": -1}}, ["training.augment.cutout must be >= 0, got -1."]),
+        ({"augment": {"mixup": -1}}, ["training.augment.mixup must be >= 0, got -1."]),
         ({"augment": "flip"}, ["training.augment must be a mapping, got 'flip'."]),
         ({"augment": {"flip": 0.5}}, ["training.augment.flip must be true or false, got 0.5."]),
         ({"augment": {"mixup": -1}}, ["training.augment.mixup must be >= 0, got -1."]),
@@ -86,8 +89,8 @@ def test_nest_is_the_inverse_of_flatten() -> None:
             ["training.optimizer.name must be one of sgd, adam, adamw, got 'sdg'. Did you mean 'sgd'?"],
         ),
         ({"optimizer": "sgd"}, ["training.optimizer must be a mapping, got 'sgd'."]),
-        ({"optimizer": {"lr": float("nan")}}, ["training.optimizer.lr must be a number, got nan."]),
-        ({"optimizer": {"lr": 10**400}}, [f"training.optimizer.lr must be a number, got {10**400}."]),
+        ({"optimizer": {"lr": float("nan")}}, ["training.optimizer.lr must be a number > 0, got nan."]),
+        ({"optimizer": {"lr": 10**400}}, [f"training.optimizer.lr must be a number > 0, got {10**400}."]),
         (
             {"epochs": 0, "keep": "all", "milestones": [3, 2]},
             [

@@ -15,7 +15,8 @@ from setsweep.data import load_dataset
 from setsweep.data.dataset import Dataset
 from setsweep.losses import LOSSES
 from setsweep.trainables.checkpoint import save_checkpoint
-from setsweep.trainables.config.run_config import KeepModel, RunConfig, RunResult
+from setsweep.trainables.config.run_config import KeepModel, RunConfig
+from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.learners.learner import Learner, SoloLearner
 from setsweep.trainables.learners.parts import training_feed
 from setsweep.trainables.learners.round_robin import LockstepLearner

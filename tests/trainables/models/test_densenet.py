@@ -10,12 +10,13 @@ from torch import nn
 from torch.nn import functional
 from torch.utils.flop_counter import FlopCounterMode
 
-from setsweep.trainables.models.table import Classifier, build_model, complete_model
+from setsweep.trainables.config.sections import check_model
+from setsweep.trainables.models.table import Classifier, build_model
 
 
 def _build(num_classes: int = 10, shape: tuple[int, ...] = (3, 32, 32), **settings: Any) -> Classifier:
     return build_model(
-        complete_model({"name": "densenet", **settings}),
+        check_model({"name": "densenet", **settings}),
         head="linear",
         input_shape=shape,
         num_classes=num_classes,

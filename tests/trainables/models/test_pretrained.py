@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import torch
 
-from setsweep.trainables.models.table import Classifier, build_model, complete_model
+from setsweep.trainables.config.sections import check_model
+from setsweep.trainables.models.table import Classifier, build_model
 
 IMAGENET_RESNET18 = "resnet18-f37072fd.pth"  # torchvision's file name
 
@@ -23,7 +24,7 @@ def _build(
     **settings: Any,
 ) -> Classifier:
     return build_model(
-        complete_model({"name": name, "pretrained": str(source), **settings}),
+        check_model({"name": name, "pretrained": str(source), **settings}),
         head="linear",
         input_shape=shape,
         num_classes=7,
@@ -163,7 +164,7 @@ def test_a_file_that_holds_no_weights_is_refused(tmp_path: Path, capsys: pytest.
 
 
 def test_a_model_whose_weights_follow_needs_no_file(tmp_path: Path) -> None:
-    settings = complete_model({"name": "resnet18", "pretrained": str(tmp_path / "gone.pth")})
+    settings = check_model({"name": "resnet18", "pretrained": str(tmp_path / "gone.pth")})
     model = build_model(settings, head="linear", input_shape=(3, 32, 32), num_classes=7, seed=0, pretrained=False)
     assert model.head.weight.shape == (7, 512)
 
@@ -180,7 +181,7 @@ def test_weights_of_the_other_stem_are_refused_before_they_are_downloaded() -> N
 @pytest.mark.parametrize("source", ["DEFAULT", "IMAGENET1K_V9", "weights.pth", "/weights.safetensors"])
 def test_neither_a_name_nor_a_full_path_is_refused(source: str) -> None:
     with pytest.raises(ValueError) as caught:
-        complete_model({"name": "resnet50", "pretrained": source})
+        check_model({"name": "resnet50", "pretrained": source})
     assert str(caught.value) == (
         "model.pretrained must be one of IMAGENET1K_V1, IMAGENET1K_V2, or the full path of a .pt or .pth file, "
         f"got {source!r}."

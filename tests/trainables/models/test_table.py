@@ -11,7 +11,8 @@ from torch import nn
 from torch.func import functional_call, stack_module_state, vmap
 
 from setsweep.losses.declaration import Head
-from setsweep.trainables.models.table import MODELS, build_model, complete_model, model_parameters
+from setsweep.trainables.config.sections import check_model
+from setsweep.trainables.models.table import MODELS, build_model
 
 SHAPES = {"vectors": (5,), "gray images": (1, 8, 8), "colour images": (3, 9, 12)}
 CASES = [
@@ -30,9 +31,7 @@ def _build(
     name: str, head: Head = "linear", shape: tuple[int, ...] = (3, 8, 8), seed: int = 0, **settings: Any
 ) -> nn.Module:
     settings = LIGHT.get(name, {}) | settings
-    return build_model(
-        complete_model({"name": name, **settings}), head=head, input_shape=shape, num_classes=7, seed=seed
-    )
+    return build_model(check_model({"name": name, **settings}), head=head, input_shape=shape, num_classes=7, seed=seed)
 
 
 @pytest.mark.parametrize(("model", "head", "shape"), CASES)
@@ -129,10 +128,6 @@ def test_models_of_several_seeds_train_side_by_side(model: str) -> None:
         assert all(torch.allclose(buffers[name][seed], value, atol=1e-5) for name, value in network.named_buffers())
 
 
-def test_the_settings_of_a_model_are_told_with_their_defaults() -> None:
-    assert model_parameters({"name": "mlp", "hidden": 3}) == {"hidden": 128, "layers": 1, "bias": True}
-
-
 def test_an_image_model_on_vectors_is_refused() -> None:
     with pytest.raises(ValueError, match=r"model small_cnn must get images \(channels, height, width\), got \(5,\)."):
         _build("small_cnn", shape=(5,))
@@ -140,14 +135,14 @@ def test_an_image_model_on_vectors_is_refused() -> None:
 
 def test_sawadas_linear_model_has_12_parameters() -> None:
     model = build_model(
-        complete_model({"name": "linear", "bias": False}), head="linear", input_shape=(2,), num_classes=6, seed=0
+        check_model({"name": "linear", "bias": False}), head="linear", input_shape=(2,), num_classes=6, seed=0
     )
     assert sum(parameter.numel() for parameter in model.parameters()) == 12
 
 
 def test_sawadas_network_of_m_hidden_units_has_8_m_parameters() -> None:
     model = build_model(
-        complete_model({"name": "mlp", "hidden": 5, "bias": False}),
+        check_model({"name": "mlp", "hidden": 5, "bias": False}),
         head="linear",
         input_shape=(2,),
         num_classes=6,
@@ -199,14 +194,14 @@ def test_scores_of_the_cosine_head_are_cosines() -> None:
             "model.name: unknown model 'lineer'. Did you mean 'linear'? Known: densenet, densenet121, densenet169, "
             "densenet_40_40, linear, mlp, resnet18, resnet34, resnet50, small_cnn, vit_b_16.",
         ),
-        ({"name": "mlp", "hiden": 3}, "model.hiden: mlp has no such setting. Did you mean 'hidden'?"),
+        ({"name": "mlp", "hiden": 3}, "model.hiden: unknown setting 'hiden'. Did you mean 'hidden'?"),
         ({"name": "mlp", "hidden": 0}, "model.hidden must be >= 1, got 0."),
-        ({"name": "mlp", "hidden": 2.5}, "model.hidden must be of type int, got 2.5."),
-        ({"name": "linear", "bias": 1}, "model.bias must be of type bool, got 1."),
+        ({"name": "mlp", "hidden": 2.5}, "model.hidden must be a whole number >= 1, got 2.5."),
+        ({"name": "linear", "bias": 1}, "model.bias must be true or false, got 1."),
         ({"name": "small_cnn", "width": -1}, "model.width must be >= 1, got -1."),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError) as caught:
-        complete_model(settings)
+        check_model(settings)
     assert message in str(caught.value)

@@ -9,14 +9,15 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from setsweep.trainables.models.table import Classifier, build_model, complete_model
+from setsweep.trainables.config.sections import check_model
+from setsweep.trainables.models.table import Classifier, build_model
 from setsweep.trainables.models.torchvision_models import WEIGHTS
 
 
 def _build(name: str, shape: tuple[int, ...] = (3, 32, 32), num_classes: int = 10, **settings: Any) -> Classifier:
     settings = ({"layers": 1} if name == "vit_b_16" else {}) | settings
     return build_model(
-        complete_model({"name": name, **settings}), head="linear", input_shape=shape, num_classes=num_classes, seed=0
+        check_model({"name": name, **settings}), head="linear", input_shape=shape, num_classes=num_classes, seed=0
     )
 
 

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 import torch
 
-from setsweep.trainables.config.complete import check_model, complete_config
+from setsweep.trainables.config.complete import complete_config
+from setsweep.trainables.config.sections import check_model
 from setsweep.trainables.loop import train
-from setsweep.trainables.models.table import Classifier, build_model, complete_model, model_parameters
+from setsweep.trainables.models.table import Classifier, build_model
 from setsweep.trainables.settings.problems import ConfigError
 
 MODULE = """
@@ -82,7 +83,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def _build(name: str, seed: int = 0, **settings: Any) -> Classifier:
-    complete = complete_model({"name": name, **settings})
+    complete = check_model({"name": name, **settings})
     return build_model(complete, head="linear", input_shape=(1, 4, 4), num_classes=7, seed=seed)
 
 
@@ -129,8 +130,7 @@ def test_it_trains() -> None:
 
 def test_its_settings_are_taken_as_they_stand_and_nothing_is_imported() -> None:
     settings = {"name": "nowhere:at_all", "width": 3, "rates": [0.1, None], "more": {"deep": True}}
-    assert complete_model(settings) == check_model(settings) == settings
-    assert model_parameters(settings) == {key: value for key, value in settings.items() if key != "name"}
+    assert check_model(settings) == settings
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""YAML as plain data with places."""
+"""YAML as plain data with lines."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ import math
 import pytest
 import yaml
 
-from setsweep.sweeps.study.errors import StudyError
-from setsweep.sweeps.study.yaml_nodes import dump_yaml, read_yaml
+from setsweep.trainables.settings.yaml_text import YamlError, dump_yaml, read_yaml
 
 
 def value_of(text: str) -> object:
-    return read_yaml(text, "study.yaml")[0]
+    return read_yaml(text)[0]
 
 
 def error_of(text: str) -> str:
-    with pytest.raises(StudyError) as caught:
-        read_yaml(text, "study.yaml")
+    with pytest.raises(YamlError) as caught:
+        read_yaml(text)
     return str(caught.value)
 
 
@@ -60,8 +59,7 @@ def test_keys_are_text_whatever_they_look_like() -> None:
 
 
 def test_every_value_knows_its_line() -> None:
-    _, places = read_yaml("a: 1\nb:\n  c: [2,\n    3]\n  d:\n    - 4\n", "study.yaml")
-    lines = {path: place.line for path, place in places.items()}
+    _, lines = read_yaml("a: 1\nb:\n  c: [2,\n    3]\n  d:\n    - 4\n")
     assert lines == {
         (): 1,
         ("a",): 1,
@@ -81,27 +79,27 @@ def test_aliases_are_written_out() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: 1\na: 2\n", "study.yaml:2: a: must be given once, got it in study.yaml:1 as well."),
-        ("x:\n  a: 1\n  b: 1\n  a: 2\n", "study.yaml:4: x.a: must be given once, got it in study.yaml:2 as well."),
-        ("a: [1\nb: 2\n", "study.yaml:2: must be YAML, got expected ',' or ']', but got ':'."),
-        ("a: *x\n", "study.yaml:1: must be YAML, got found undefined alias 'x'."),
-        ("a: 1\n---\nb: 2\n", "study.yaml:2: must be YAML, got but found another document."),
-        ("a: \x01\n", "study.yaml:1: must be YAML, got the character '\\x01'."),
-        ("a: 1\n? [b]\n: 2\n", "study.yaml:2: must have text for its keys, got a list or a mapping."),
-        ("a: 99999999999999999999\n", "study.yaml:1: a: must be a number of 64 bits, got '99999999999999999999'."),
-        ("a: !!int x\n", "study.yaml:1: a: must be of the kind that its tag says, int, got 'x'."),
-        ("a: !!timestamp 2024-01-01\n", "study.yaml:1: a: tags are not read, got '!!timestamp'."),
-        ("a: !mine 1\n", "study.yaml:1: a: tags are not read, got '!mine'."),
+        ("a: 1\na: 2\n", "line 2: a: must be given once, got it in line 1 as well."),
+        ("x:\n  a: 1\n  b: 1\n  a: 2\n", "line 4: x.a: must be given once, got it in line 2 as well."),
+        ("a: [1\nb: 2\n", "line 2: must be YAML, got expected ',' or ']', but got ':'."),
+        ("a: *x\n", "line 1: must be YAML, got found undefined alias 'x'."),
+        ("a: 1\n---\nb: 2\n", "line 2: must be YAML, got but found another document."),
+        ("a: \x01\n", "line 1: must be YAML, got the character '\\x01'."),
+        ("a: 1\n? [b]\n: 2\n", "line 2: must have text for its keys, got a list or a mapping."),
+        ("a: 99999999999999999999\n", "line 1: a: must be a number of 64 bits, got '99999999999999999999'."),
+        ("a: !!int x\n", "line 1: a: must be of the kind that its tag says, int, got 'x'."),
+        ("a: !!timestamp 2024-01-01\n", "line 1: a: tags are not read, got '!!timestamp'."),
+        ("a: !mine 1\n", "line 1: a: tags are not read, got '!mine'."),
         (
             "\na: !!python/object/apply:os.system [echo]\n",
-            "study.yaml:2: a: tags that run code are not read, got '!!python/object/apply:os.system'.",
+            "line 2: a: tags that run code are not read, got '!!python/object/apply:os.system'.",
         ),
         (
             "!!python/name:os.system x: 1\n",
-            "study.yaml:1: tags that run code are not read, got '!!python/name:os.system'.",
+            "line 1: tags that run code are not read, got '!!python/name:os.system'.",
         ),
-        ("a: &x [*x]\n", "study.yaml:1: must not be nested so deeply, or hold itself."),
-        ("[" * 5000, "study.yaml:1: must not be nested so deeply, or hold itself."),
+        ("a: &x [*x]\n", "line 1: must not be nested so deeply, or hold itself."),
+        ("[" * 5000, "line 1: must not be nested so deeply, or hold itself."),
     ],
 )
 def test_what_is_no_plain_data_is_refused_with_its_line(text: str, message: str) -> None:

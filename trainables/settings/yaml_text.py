@@ -1,4 +1,4 @@
-"""Reads YAML as plain data, with the place of every value; nothing of it is ever run.
+"""The YAML of study files and run files, read as plain data with the line of every value; nothing of it is ever run.
 
 Plain scalars follow YAML 1.2, which is what people mean: ``1e-3`` is a number, ``on`` and ``no`` are text, and only
 true and false are truth values (PyYAML by itself follows YAML 1.1).
@@ -7,11 +7,9 @@ true and false are truth values (PyYAML by itself follows YAML 1.1).
 from __future__ import annotations
 
 import re
-from typing import Any, NoReturn
+from typing import Any
 
 import yaml
-
-from setsweep.sweeps.study.errors import Path, Place, StudyError, error_line
 
 MAX_VALUES = 20_000
 _INT64 = 2**63
@@ -45,33 +43,52 @@ for _class in (_Loader, _Dumper):
     _class.add_implicit_resolver(f"{_TAG}float", re.compile(_FLOAT), list("-+.0123456789"))
 
 
-def read_yaml(text: str, origin: str, *, lines: bool = True) -> tuple[Any, dict[Path, Place]]:
-    """The value of a YAML text, and where each part of it stands, by its path of keys and list indices.
+Path = tuple[str | int, ...]  # of a value: keys and list indices
+Lines = dict[Path, int]
+
+
+class YamlError(ValueError):
+    """A text that is not the YAML we read.
+
+    Args:
+        line: from 1.
+        path: of the value that is wrong; empty where it is the text itself.
+        rule: that it breaks, without a subject.
+    """
+
+    def __init__(self, line: int, path: Path, rule: str) -> None:
+        self.line, self.path, self.rule = line, path, rule
+        super().__init__(f"line {line}: {dotted(path)}: {rule}" if path else f"line {line}: {rule}")
+
+
+def dotted(path: Path) -> str:
+    """A path of keys and list indices as messages name it: without the indices."""
+    return ".".join(key for key in path if isinstance(key, str))
+
+
+def read_yaml(text: str) -> tuple[Any, Lines]:
+    """The value of a YAML text, and the line of each part of it by its path.
 
     Args:
         text: one YAML document; keys are taken as text. An empty one is None.
-        origin: the file's name, for messages.
-        lines: whether places have lines; False for a ``--set``.
 
     Raises:
-        StudyError: no YAML, a key given twice, a tag, more than `MAX_VALUES` values.
+        YamlError: no YAML, a key given twice, a tag, more than `MAX_VALUES` values.
     """
-
-    def refuse(line: int, rule: str) -> NoReturn:
-        raise StudyError([error_line(builder.place(line), (), rule)]) from None
-
-    builder = _Builder(origin, lines=lines)
+    builder = _Builder()
     try:
         node = yaml.compose(text, Loader=_Loader)
         if node is None:
-            return None, {(): builder.place(1)}
-        return builder.build(node, ()), builder.places
+            return None, {(): 1}
+        return builder.build(node, ()), builder.lines
     except yaml.MarkedYAMLError as error:
-        refuse(error.problem_mark.line + 1 if error.problem_mark else 1, f"must be YAML, got {error.problem}.")
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise YamlError(line, (), f"must be YAML, got {error.problem}.") from None
     except yaml.reader.ReaderError as error:
-        refuse(text.count("\n", 0, error.position) + 1, f"must be YAML, got the character {chr(error.character)!r}.")
+        line = text.count("\n", 0, error.position) + 1
+        raise YamlError(line, (), f"must be YAML, got the character {chr(error.character)!r}.") from None
     except RecursionError:
-        refuse(1, "must not be nested so deeply, or hold itself.")
+        raise YamlError(1, (), "must not be nested so deeply, or hold itself.") from None
 
 
 def dump_yaml(value: Any) -> str:
@@ -83,22 +100,19 @@ def dump_yaml(value: Any) -> str:
 
 
 class _Builder:
-    """Turns nodes into plain data and notes their places."""
+    """Turns nodes into plain data and notes their lines."""
 
-    def __init__(self, origin: str, *, lines: bool) -> None:
-        self.places: dict[Path, Place] = {}
-        self._origin, self._lines, self._count = origin, lines, 0
-
-    def place(self, line: int) -> Place:
-        return Place(line if self._lines else 0, self._origin)
+    def __init__(self) -> None:
+        self.lines: Lines = {}
+        self._count = 0
 
     def build(self, node: yaml.Node, path: Path, line: int | None = None) -> Any:
         """The node's value; `line` is that of its key, where it has one."""
         line = line or node.start_mark.line + 1
-        self.places[path] = self.place(line)
+        self.lines[path] = line
         self._count += 1
         if self._count > MAX_VALUES:
-            self._refuse(line, path, f"must hold at most {MAX_VALUES} values, aliases written out, got more.")
+            raise YamlError(line, path, f"must hold at most {MAX_VALUES} values, aliases written out, got more.")
         self._check_tag(node, line, path)
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path)
@@ -107,18 +121,20 @@ class _Builder:
         try:
             return _scalar(node.tag.removeprefix(_TAG), node.value)
         except ValueError as error:
-            self._refuse(line, path, str(error))
+            raise YamlError(line, path, str(error)) from None
 
     def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for key_node, value_node in node.value:
             line = key_node.start_mark.line + 1
             if not isinstance(key_node, yaml.ScalarNode):
-                self._refuse(line, path, "must have text for its keys, got a list or a mapping.")
+                raise YamlError(line, path, "must have text for its keys, got a list or a mapping.")
             self._check_tag(key_node, line, path)
             key = key_node.value
             if key in values:
-                self._refuse(line, (*path, key), f"must be given once, got it in {self.places[*path, key]} as well.")
+                raise YamlError(
+                    line, (*path, key), f"must be given once, got it in line {self.lines[*path, key]} as well."
+                )
             values[key] = self.build(value_node, (*path, key), line)
         return values
 
@@ -129,10 +145,7 @@ class _Builder:
             legal = ("seq",) if isinstance(node, yaml.SequenceNode) else ("null", "bool", "int", "float", "str")
         if node.tag not in [_TAG + kind for kind in legal]:
             why = "tags that run code are not read" if node.tag.startswith(f"{_TAG}python/") else "tags are not read"
-            self._refuse(line, path, f"{why}, got '{node.tag.replace(_TAG, '!!')}'.")
-
-    def _refuse(self, line: int, path: Path, rule: str) -> NoReturn:
-        raise StudyError([error_line(self.place(line), path, rule)])
+            raise YamlError(line, path, f"{why}, got '{node.tag.replace(_TAG, '!!')}'.")
 
 
 def _scalar(kind: str, text: str) -> Any:

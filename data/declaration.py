@@ -1,0 +1,70 @@
+"""What a data set says about itself, so that studies, listings and records need no list of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from setsweep.data.dataset import Dataset
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataSetting:
+    """One setting of a data set, as plain data; whoever reads a study or a configuration checks values by it.
+
+    Args:
+        default: used where nothing is said. Its type is the type of the setting; None: an optional whole number.
+        low, high: ends of the legal range, included; `above`, `below`: ends that are not.
+        choices: the legal names, where text must be one of some.
+        unit: what it is counted in, e.g. "pixels"; empty where it has none.
+        about: what it does, one phrase.
+        later: it came after the first results: a run with its default is the run that it was before.
+    """
+
+    default: Any
+    low: float | None = None
+    above: float | None = None
+    high: float | None = None
+    below: float | None = None
+    choices: tuple[str, ...] = ()
+    unit: str = ""
+    about: str = ""
+    later: bool = False
+
+
+SETTING = "setting"  # under which the metadata of a dataclass's field have its row
+LABEL_NOISE = DataSetting(default=0.0, low=0, high=1, about="share of the training labels that are wrong")
+SPLIT_SEED = DataSetting(default=0, low=0, about="of the split into training and validation")
+
+Contradiction = tuple[str, str]  # a setting, and the rule that it breaks, without a subject
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetDeclaration:
+    """A data set as study files and listings see it.
+
+    Args:
+        name: its name in study files.
+        about: one sentence: what it is, how many examples and classes.
+        source: where it comes from (citation or package).
+        settings: every setting of `data:` that decides the result.
+        load: called as ``load(root=..., download=..., **settings)``, where `drawn_per_seed` as
+            ``load(seed=..., **settings)``; `label_noise` is left out, it is applied to what this gives.
+        drawn_per_seed: the data is drawn anew from each run's seed (synthetic data), so it is never shared.
+        contradictions: of legal settings, those that don't go together.
+        num_classes: how many classes there are, or that as a function of all settings; None: only loading it tells.
+    """
+
+    name: str
+    about: str
+    source: str
+    load: Callable[..., Dataset]
+    settings: Mapping[str, DataSetting] = field(default_factory=dict)
+    drawn_per_seed: bool = False
+    contradictions: Callable[[Mapping[str, Any]], Iterable[Contradiction]] = lambda settings: ()
+    num_classes: int | Callable[[Mapping[str, Any]], int] | None = None
+
+    def defaults(self) -> dict[str, Any]:
+        """Every setting with its default."""
+        return {name: setting.default for name, setting in self.settings.items()}

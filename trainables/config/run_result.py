@@ -1,0 +1,83 @@
+"""RunResult: what one training gave."""
+
+from __future__ import annotations
+
+import dataclasses
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from setsweep.trainables.config.run_config import RunConfig
+
+Cause = Literal["error", "memory", "worker"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunResult:
+    """What one training gave.
+
+    Args:
+        key: the run key of its configuration.
+        status: "done", "diverged" (a loss that is not finite) or "failed" (an error, a dead worker).
+        cause: of a failure: "error" (one that the run raised), "memory" (its device had none left, which it may have had
+            by itself) or "worker" (its process died); None where the status is not "failed".
+        reason: why, where the status is not "done".
+        metrics: final values by record name ("val/top2_accuracy", "test/avg2_set_size", ...).
+        best_epoch: for each accuracy's short name ("top2_accuracy") the epoch whose model it reports, from 1.
+        epochs: the evaluated epochs, from 1.
+        curves: for each per-epoch metric ("val/top2_accuracy", "train/loss") its values at `epochs`.
+        thresholds: threshold of each k on the scores' probabilities.
+        seconds: time spent in training and evaluation.
+        started, finished: Unix times.
+        attempts: how often the run was started until this result.
+        host: where it ran.
+        stopped: the epoch after which the training was given up for want of patience; None: it was not.
+        runtime: what it ran on and with (see `trainables.device.runtime`); decides nothing, so two results that differ
+            in it alone are equal.
+    """
+
+    key: str
+    status: Literal["done", "diverged", "failed"]
+    reason: str | None = None
+    cause: Cause | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    best_epoch: Mapping[str, int] = field(default_factory=dict)
+    epochs: tuple[int, ...] = ()
+    curves: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    seconds: float = 0.0
+    started: float = 0.0
+    finished: float = 0.0
+    attempts: int = 1
+    host: str = ""
+    stopped: int | None = None
+    runtime: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON; a cause only where there is one."""
+        plain = dataclasses.asdict(self)
+        if self.cause is None:
+            del plain["cause"]
+        return plain
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> RunResult:
+        """The inverse of `to_dict`."""
+        curves = {name: tuple(values) for name, values in plain.get("curves", {}).items()}
+        return cls(**{**plain, "epochs": tuple(plain.get("epochs", ())), "curves": curves})
+
+
+def failed(config: RunConfig, reason: str, *, cause: Cause = "error", started: float, attempts: int) -> RunResult:
+    """The result of a run that gave none."""
+    return RunResult(
+        key=config.key,
+        status="failed",
+        reason=reason,
+        cause=cause,
+        started=started,
+        finished=time.time(),
+        attempts=attempts,
+        host=socket.gethostname(),
+    )
