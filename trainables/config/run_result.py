@@ -21,8 +21,8 @@ class RunResult:
     Args:
         key: the run key of its configuration.
         status: "done", "diverged" (a loss that is not finite) or "failed" (an error, a dead worker).
-        cause: of a failure: "error" (one that the run raised), "memory" (its device had none left, which it may have had
-            by itself) or "worker" (its process died); None where the status is not "failed".
+        cause: of a failure: "error" (one that the run raised), "memory" (its device had none left, which it may have
+            had by itself) or "worker" (its process died); None where the status is not "failed".
         reason: why, where the status is not "done".
         metrics: final values by record name ("val/top2_accuracy", "test/avg2_set_size", ...).
         best_epoch: for each accuracy's short name ("top2_accuracy") the epoch whose model it reports, from 1.
