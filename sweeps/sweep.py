@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from setsweep.sweeps.execution.executor import Executor, Job, Outcome, SeedsAtOnce
+from setsweep.sweeps.execution.answers import Done, Wait
+from setsweep.sweeps.execution.executor import Executor, GroupSize, Job, Outcome
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
-from setsweep.sweeps.planning.seed_groups import SeedTeams, Team
+from setsweep.sweeps.planning.seed_groups import Probe, SeedGroups, Train
 from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.records.study_folder import model_folder
 from setsweep.sweeps.study.study import Study
@@ -63,11 +64,10 @@ class Sweep:
         self.study, self.planner, self.executor, self.journal = study, planner, executor, journal
         self.folder, self.watchers = folder.absolute(), list(watchers)  # a slot works in another folder
         self._checkpoints = self.folder / "checkpoints"
-        self._teams = SeedTeams(planner, study.resources, journal.seeds_at_once, journal.decide_seeds)
-        self._jobs: dict[str, Team] = {}  # those that the executor has, in the order it takes them; a probe has no team
+        self._groups = SeedGroups(planner, study.resources, journal.group_sizes, journal.add_group_size)
+        self._jobs: dict[str, Train | Probe] = {}  # those that the executor has, in the order it takes them
         self._job_of: dict[str, str] = {}  # by run key
         self._announced: set[str] = set()
-        self._probes: dict[str, str] = {}  # the families that probes measure, by job
 
     def run(self) -> None:
         """Run the study to its end."""
@@ -80,31 +80,26 @@ class Sweep:
     def _fill(self) -> bool:
         """Keep every slot busy and one job waiting for it; False when the planner has no more to give for now."""
         while len(self._jobs) < 2 * self.executor.slots:
-            team = self._teams.next_team()
-            if team is None:
+            work = self._groups.next()
+            if isinstance(work, Wait | Done):
                 return False
-            if isinstance(team, tuple):
-                family, runs = team
-                probe = self._job(runs, probe=True)
-                self._probes[probe.key], self._jobs[probe.key] = family, []
-                self.executor.submit(probe)
-            else:
-                self._start(team)
+            self._submit(work)
         return True
 
-    def _start(self, team: Team) -> None:
-        job = self._job(team)
-        self._jobs[job.key] = team
-        self._job_of |= {run.key: job.key for run in team}
+    def _submit(self, work: Train | Probe) -> None:
+        job = self._job(work)
+        self._jobs[job.key] = work
+        if isinstance(work, Train):
+            self._job_of |= {run.key: job.key for run in work.runs}
         self.executor.submit(job)
         self._announce()
 
     def _announce(self) -> None:
         """Say which runs are being trained: those of the first jobs, as many as there are slots."""
-        for job in list(self._jobs)[: self.executor.slots]:
-            if job not in self._announced:
-                self._announced.add(job)
-                for run in self._jobs[job]:
+        for key, work in list(self._jobs.items())[: self.executor.slots]:
+            if key not in self._announced and isinstance(work, Train):
+                self._announced.add(key)
+                for run in work.runs:
                     for watcher in self.watchers:
                         watcher.started(run)
 
@@ -112,13 +107,14 @@ class Sweep:
         """What has come; the results of one job, which come together, go into the journal together."""
         results: dict[str, RunResult] = {}
         for outcome in outcomes:
-            if isinstance(outcome, SeedsAtOnce):
-                del self._jobs[outcome.key]
-                self._teams.decide(self._probes.pop(outcome.key), outcome.seeds)
+            if isinstance(outcome, GroupSize):
+                probe = self._jobs.pop(outcome.key)
+                assert isinstance(probe, Probe)
+                self._groups.tell(probe.cost_class, outcome.seeds)
             else:
                 results[outcome.key] = outcome
         for job in dict.fromkeys(self._job_of.pop(key) for key in results):
-            self._finish(job, [(run, results[run.key]) for run in self._jobs.pop(job)])
+            self._finish(job, [(run, results[run.key]) for run in self._jobs.pop(job).runs])
         self._announce()
 
     def _finish(self, job: str, pairs: Sequence[tuple[PlannedRun, RunResult]]) -> None:
@@ -130,13 +126,13 @@ class Sweep:
             for watcher in self.watchers:
                 watcher.finished(run, result)
 
-    def _job(self, team: Team, *, probe: bool = False) -> Job:
+    def _job(self, work: Train | Probe) -> Job:
         job = Job(
-            configs=tuple(run.config for run in team),
-            keep_models=tuple(self._keep_model(run) for run in team),
+            configs=tuple(run.config for run in work.runs),
+            keep_models=tuple(self._keep_model(run) for run in work.runs),
             root=self.study.data_root,
             download=self.study.download,
-            probe=probe,
+            probe=isinstance(work, Probe),
         )
         return replace(job, checkpoint=self._checkpoint(job.key))
 

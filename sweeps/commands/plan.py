@@ -18,9 +18,10 @@ from rich.table import Table
 from setsweep.sweeps.commands.progress import duration
 from setsweep.sweeps.execution.capacity import room
 from setsweep.sweeps.execution.datasets import DatasetCache
-from setsweep.sweeps.execution.executor import Job, SeedsAtOnce
+from setsweep.sweeps.execution.executor import Job
+from setsweep.sweeps.execution.job_runner import JobRunner
 from setsweep.sweeps.planning.planner import Planner
-from setsweep.sweeps.planning.seed_groups import first_seeds
+from setsweep.sweeps.planning.seed_groups import first_candidate
 from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.records.study_folder import study_folder
 from setsweep.sweeps.study.reader import read_study
@@ -116,7 +117,7 @@ def _from_epochs(team: Sequence[RunConfig], datasets: DatasetCache, root: str | 
     config, epochs, started = team[0], 1, time.monotonic()
     while True:
         short = [dataclasses.replace(each, training=_shortened(config, epochs)) for each in team]
-        result, *_ = datasets.train(Job(configs=tuple(short), root=root, download=download))
+        result, *_ = JobRunner(datasets).train(Job(configs=tuple(short), root=root, download=download))
         if result.status == "failed":
             raise ValueError(result.reason)
         if epochs >= config.training.epochs or time.monotonic() - started > PROBE_SECONDS:
@@ -131,7 +132,7 @@ def _together(
     if resources.seeds_per_worker != "auto":
         return resources.seeds_per_worker
     probe = Job(configs=tuple(configs), root=root, download=download, probe=True)
-    return next(each.seeds for each in datasets.run(probe) if isinstance(each, SeedsAtOnce))
+    return JobRunner(datasets).group_size(probe)
 
 
 def _shortened(config: RunConfig, epochs: int) -> Training:
@@ -141,7 +142,7 @@ def _shortened(config: RunConfig, epochs: int) -> Training:
 
 def _example(study: Study, arm: str) -> list[RunConfig]:
     """The seeds of the first configuration that an arm would train from nothing."""
-    return [run.config for run in first_seeds([run for run, _ in Planner(study).runs() if run.arm == arm])]
+    return [run.config for run in first_candidate([run for run, _ in Planner(study).runs() if run.arm == arm])]
 
 
 def _slots(resources: Resources) -> int:

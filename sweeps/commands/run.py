@@ -23,7 +23,7 @@ from setsweep.sweeps.commands.status import StatusFile
 from setsweep.sweeps.execution.datasets import DatasetCache
 from setsweep.sweeps.execution.executor import Executor, ExecutorError
 from setsweep.sweeps.planning.planner import Planner
-from setsweep.sweeps.planning.seed_groups import first_seeds
+from setsweep.sweeps.planning.seed_groups import first_candidate
 from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.records.mlflow_projection import Projection
 from setsweep.sweeps.records.study_folder import open_journal, study_folder
@@ -95,7 +95,7 @@ def _sweep(
             _sigterm_as_interrupt(),
         ):  # Ray takes SIGTERM when it starts
             slots = executor.slots  # some may rest later
-            together = "" if study.resources.seeds_per_worker == 1 else ", each with seeds side by side where that pays"
+            together = "" if study.resources.seeds_per_worker == 1 else ", each with seeds together where that pays"
             console.print(
                 f"{study.name}: {left} of {planner.total} runs to train, {slots} at a time{together}", highlight=False
             )
@@ -165,7 +165,7 @@ def _measurement(study: Study, planner: Planner) -> Callable[[], int]:
     """How many jobs are best trained at once on a GPU, measured on the first configuration that is left."""
     from setsweep.trainables.probes.runs_per_gpu import runs_per_gpu
 
-    example = [run.config for run in first_seeds([run for run, result in planner.runs() if result is None])]
+    example = [run.config for run in first_candidate([run for run, result in planner.runs() if result is None])]
     seeds = study.resources.seeds_per_worker
     return partial(runs_per_gpu, example, seeds=seeds, root=study.data_root, download=study.download)
 

@@ -8,11 +8,8 @@ from typing import Any
 
 from setsweep.data import base_settings, load_base, load_dataset
 from setsweep.data.dataset import Dataset
-from setsweep.sweeps.execution.executor import Job, Outcome, SeedsAtOnce
-from setsweep.trainables.attempt import attempt
+from setsweep.sweeps.execution.executor import Job
 from setsweep.trainables.config.run_config import RunConfig
-from setsweep.trainables.config.run_result import RunResult
-from setsweep.trainables.probes.seeds_at_once import seeds_at_once
 
 BaseLoader = Callable[[Job], Dataset]
 
@@ -47,25 +44,3 @@ class DatasetCache:
     def take_base(self, job: Job) -> Dataset:
         """The shared part of a job's data, which the cache gives away."""
         return self._bases.pop(str(base_key(job.configs[0].data)), None) or self._load(job)
-
-    def run(self, job: Job) -> list[Outcome]:
-        """Do a job; every error becomes a failed result."""
-        if job.probe:
-            return [SeedsAtOnce(key=job.key, seeds=self._probe(job))]
-        return list(self.train(job))
-
-    def train(self, job: Job) -> list[RunResult]:
-        """The results of a job's runs."""
-        return attempt(
-            job.configs,
-            lambda config: self.dataset(job, config),
-            attempts=job.attempts,
-            checkpoint=job.checkpoint,
-            keep_models=job.keep_models,
-        )
-
-    def _probe(self, job: Job) -> int:
-        try:
-            return seeds_at_once(job.configs, [self.dataset(job, config) for config in job.configs])
-        except Exception:  # noqa: BLE001 - what is wrong with the runs shows, and is recorded, when they are trained
-            return 1

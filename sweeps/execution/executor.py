@@ -14,7 +14,7 @@ from setsweep.trainables.config.run_result import RunResult
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One run to train, or several seeds of one configuration side by side.
+    """One run to train, or a seed group: several seeds of one configuration that train together.
 
     Args:
         configs: what to train; equal but for the seed.
@@ -22,7 +22,7 @@ class Job:
         keep_models: where to save the trained model of each, if it is wanted; empty: of none.
         root: where the data files lie; None: the default.
         download: whether missing data files may be downloaded.
-        probe: don't train: measure how many of these seeds are best trained side by side.
+        probe: don't train: measure how many of these seeds are best trained together.
         attempts: how often the job has been started, this time included.
     """
 
@@ -49,19 +49,19 @@ class Job:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeedsAtOnce:
+class GroupSize:
     """What a probe has measured.
 
     Args:
         key: of its job.
-        seeds: how many seeds to train side by side.
+        seeds: how many seeds to train together.
     """
 
     key: str
     seeds: int
 
 
-Outcome = RunResult | SeedsAtOnce
+Outcome = RunResult | GroupSize
 
 
 class ExecutorError(RuntimeError):
@@ -69,15 +69,23 @@ class ExecutorError(RuntimeError):
 
 
 class Executor(Protocol):
-    """Trains jobs on a number of slots."""
+    """Trains jobs on a number of slots. What all executors promise:
+
+    - Jobs start in the order in which they were submitted; one whose worker was lost starts again before all others.
+    - Every run of a job has one outcome, once, whatever becomes of the job: done, diverged or failed. A probe has one.
+    - All outcomes of a job come together, in the order of its configurations, in the answer to one `wait`.
+    - Nothing about a job is raised: an error is the failure of its runs. Where no job can be trained at all, `wait`
+      raises ExecutorError.
+    - An outcome is that of the configuration, wherever and beside whatever it was trained.
+    """
 
     @property
     def slots(self) -> int:
-        """How many jobs train at once."""
+        """How many jobs train at once; it may change."""
         ...
 
     def submit(self, job: Job) -> None:
-        """Queue a job; returns at once, raises nothing about the job itself."""
+        """Queue a job; returns at once."""
         ...
 
     def wait(self, timeout: float) -> list[Outcome]:
@@ -85,5 +93,7 @@ class Executor(Protocol):
         ...
 
     def close(self) -> None:
-        """Stop; jobs that are not finished are given up."""
+        """Give up what is not finished, which has no outcome then. Its checkpoints stay, so that it can go on another
+        time; of the executor itself nothing stays, no thread and no process. Closing twice does no harm.
+        """
         ...

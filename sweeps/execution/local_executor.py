@@ -8,6 +8,7 @@ import torch
 
 from setsweep.sweeps.execution.datasets import DatasetCache
 from setsweep.sweeps.execution.executor import Job, Outcome
+from setsweep.sweeps.execution.job_runner import JobRunner
 from setsweep.trainables.memory import keep_freed_memory
 
 
@@ -25,7 +26,7 @@ class LocalExecutor:
         torch.set_num_threads(max(1, int(cpus)))
         keep_freed_memory()
         self._queue: deque[Job] = deque()
-        self._datasets = datasets or DatasetCache()
+        self._runner = JobRunner(datasets or DatasetCache())
 
     def submit(self, job: Job) -> None:
         """Queue a job."""
@@ -35,7 +36,7 @@ class LocalExecutor:
         """Train the next job; `timeout` does not apply."""
         if not self._queue:
             return []
-        return self._datasets.run(self._queue.popleft())
+        return self._runner.run(self._queue.popleft())
 
     def close(self) -> None:
         """Give up what is queued."""

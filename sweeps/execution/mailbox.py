@@ -9,14 +9,26 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from setsweep.sweeps.execution.executor import Job, Outcome, SeedsAtOnce
-from setsweep.trainables.config.run_result import Cause, failed
+from setsweep.sweeps.execution.answers import Done, Wait
+from setsweep.sweeps.execution.executor import GroupSize, Job, Outcome
+from setsweep.trainables.config.run_result import Cause, RunResult, failed
 
-Parcel = tuple[Job, Any]  # the job and a handle to the shared part of its data
+
+@dataclass(frozen=True)
+class Parcel:
+    """What a slot is given.
+
+    Args:
+        job: to be done.
+        data: a handle to the shared part of its data, None where there is none.
+    """
+
+    job: Job
+    data: Any = None
 
 
 @dataclass(frozen=True)
@@ -24,12 +36,12 @@ class Worker:
     """The process of a slot.
 
     Args:
-        name: its own; the process that takes its place has another.
-        place: names the memory that its jobs fill; processes with the same place share it.
+        name: its own; the process that follows it has another.
+        memory: names the memory that its jobs fill; processes that name the same share it.
     """
 
     name: str
-    place: str = ""
+    memory: str = ""
 
 
 class Mailbox:
@@ -71,27 +83,33 @@ class Mailbox:
         with self._changed:
             return sum(worker in self._resting for worker in self._worker.values())
 
-    def take(self, slot: int, worker: Worker, outcomes: Iterable[Outcome], timeout: float) -> Parcel | bool:
-        """Bring what the slot's last job gave and get its next one; True to ask again, False when there is none left.
+    def take(self, slot: int, worker: Worker, outcomes: Sequence[Outcome], timeout: float) -> Parcel | Wait | Done:
+        """Bring what the slot's last job gave and get its next one.
 
-        The call of a worker that died while it waited is still here when the next one calls, and must not be given a
-        job.
+        A job that ran out of memory which it had shared is taken back, see `_crowded`. The call of a worker that died
+        while it waited is still here when the next one calls, and must not be given a job.
+
+        Args:
+            slot: its number.
+            worker: its process.
+            outcomes: of the last job.
+            timeout: seconds to wait for a job.
         """
 
         def ready() -> bool:
             return bool(self._waiting) and worker not in self._resting
 
         with self._changed:
-            if outcomes:
+            if outcomes and not self._crowded(slot, worker, outcomes):
                 self._training.pop(slot, None)
                 self.put(outcomes)
             self.lost(slot)
             self._worker[slot] = worker
             self._changed.wait_for(lambda: ready() or self._closed or self._worker.get(slot) != worker, timeout)
             if self._closed or self._worker.get(slot) != worker:
-                return False
+                return Done()
             if not ready():
-                return True
+                return Wait()
             parcel = self._waiting.popleft()
             self._training[slot] = (parcel, time.time())
             self._had_company.discard(slot)
@@ -104,9 +122,10 @@ class Mailbox:
                 self._changed.notify_all()
             if slot not in self._training:
                 return
-            (job, data), started = self._training.pop(slot)
+            parcel, started = self._training.pop(slot)
+            job = parcel.job
             if job.attempts < self.max_attempts:
-                self._waiting.appendleft((replace(job, attempts=job.attempts + 1), data))
+                self._waiting.appendleft(replace(parcel, job=replace(job, attempts=job.attempts + 1)))
                 self._changed.notify_all()
             else:
                 self.put(
@@ -115,36 +134,34 @@ class Mailbox:
                     )
                 )
 
-    def crowded(self, slot: int, worker: Worker) -> bool:
-        """The slot's job ran out of memory, which it may have shared.
+    def _crowded(self, slot: int, worker: Worker, outcomes: Sequence[Outcome]) -> bool:
+        """Whether the slot's job ran out of memory that it had shared, and is taken back.
 
-        If it has, the job is queued again, and the slot rests, so that fewer share the memory; the last to use it does
-        not. A job that has failed with the memory to itself is too large, and not the others too many: the slots that
-        rest on its account are woken.
-
-        Returns:
-            Whether the job was taken back; else the failure is its own.
+        Then it is queued again, and the slot rests, so that fewer share the memory; the last to use it does not. A job
+        that has failed with the memory to itself is too large, and not the others too many: the failure is its own, and
+        the slots that rest on its account are woken.
         """
-        with self._changed:
-            if self._worker.get(slot) != worker or slot not in self._training:
-                return True  # held for lost meanwhile, so queued again already
-            (job, data), _ = self._training[slot]
-            beside = [number for number in self._awake(worker.place) if number != slot]
-            taken_back = bool(beside) or slot in self._had_company
-            if taken_back:
-                del self._training[slot]
-                self._waiting.appendleft((job, data))
-                self._had_company.update(beside)
-            else:
-                self._resting = {other: key for other, key in self._resting.items() if key != job.key}
-            if beside:
-                self._resting[worker] = job.key
-            self._changed.notify_all()
-            return taken_back
+        if not any(isinstance(each, RunResult) and each.cause == "memory" for each in outcomes):
+            return False
+        if self._worker.get(slot) != worker or slot not in self._training:
+            return True  # held for lost meanwhile, so queued again already
+        parcel, _ = self._training[slot]
+        beside = [number for number in self._awake(worker.memory) if number != slot]
+        taken_back = bool(beside) or slot in self._had_company
+        if taken_back:
+            del self._training[slot]
+            self._waiting.appendleft(parcel)
+            self._had_company.update(beside)
+        else:
+            self._resting = {other: key for other, key in self._resting.items() if key != parcel.job.key}
+        if beside:
+            self._resting[worker] = parcel.job.key
+        self._changed.notify_all()
+        return taken_back
 
-    def _awake(self, place: str) -> list[int]:
+    def _awake(self, memory: str) -> list[int]:
         """The slots that fill a memory."""
-        return [slot for slot, each in self._worker.items() if each.place == place and each not in self._resting]
+        return [slot for slot, each in self._worker.items() if each.memory == memory and each not in self._resting]
 
     def collect(self, timeout: float) -> list[Outcome]:
         """The outcomes since the last call; waits up to `timeout` seconds for the first one."""
@@ -164,5 +181,5 @@ class Mailbox:
 def failures(job: Job, reason: str, *, cause: Cause = "error", started: float) -> list[Outcome]:
     """What a job gives that could not be done: failed runs, or a probe that recommends nothing."""
     if job.probe:
-        return [SeedsAtOnce(key=job.key, seeds=1)]
+        return [GroupSize(key=job.key, seeds=1)]
     return [failed(config, reason, cause=cause, started=started, attempts=job.attempts) for config in job.configs]

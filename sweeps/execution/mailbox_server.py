@@ -9,11 +9,12 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
 from typing import Any
 
+from setsweep.sweeps.execution.answers import Done, Wait
 from setsweep.sweeps.execution.executor import Outcome
 from setsweep.sweeps.execution.mailbox import Mailbox, Parcel, Worker
 
@@ -53,14 +54,9 @@ class RemoteMailbox:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def take(self, slot: int, worker: Worker, outcomes: Iterable[Outcome], timeout: float) -> Parcel | bool:
+    def take(self, slot: int, worker: Worker, outcomes: Sequence[Outcome], timeout: float) -> Parcel | Wait | Done:
         """See `Mailbox.take`."""
-        answer: Parcel | bool = self._call("take", slot, worker, outcomes, timeout)
-        return answer
-
-    def crowded(self, slot: int, worker: Worker) -> bool:
-        """See `Mailbox.crowded`."""
-        answer: bool = self._call("crowded", slot, worker)
+        answer: Parcel | Wait | Done = self._call("take", slot, worker, outcomes, timeout)
         return answer
 
     def _call(self, method: str, *arguments: Any) -> Any:
@@ -94,7 +90,7 @@ def _accept(server: socket.socket, mailbox: Mailbox, key: bytes) -> None:
 
 def _answer(plain: socket.socket, mailbox: Mailbox, key: bytes) -> None:
     """Answer a slot's calls until it has gone; whoever has not the key is no slot."""
-    methods: dict[str, Callable[..., Any]] = {"take": mailbox.take, "crowded": mailbox.crowded}
+    methods: dict[str, Callable[..., Any]] = {"take": mailbox.take}
     with _connection(plain) as connection, contextlib.suppress(AuthenticationError, EOFError, OSError):
         deliver_challenge(connection, key)
         answer_challenge(connection, key)

@@ -23,9 +23,11 @@ from ray.tune.schedulers import FIFOScheduler
 
 from setsweep.data.arrays import from_arrays, to_arrays
 from setsweep.sweeps.execution import cluster
+from setsweep.sweeps.execution.answers import Done, Wait
 from setsweep.sweeps.execution.datasets import DatasetCache, base_key
 from setsweep.sweeps.execution.executor import ExecutorError, Job, Outcome
-from setsweep.sweeps.execution.mailbox import Mailbox, Worker, failures
+from setsweep.sweeps.execution.job_runner import JobRunner
+from setsweep.sweeps.execution.mailbox import Mailbox, Parcel, Worker, failures
 from setsweep.sweeps.execution.mailbox_server import MailboxAddress, serve
 from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.ray_trainable import Slot
@@ -77,7 +79,7 @@ class RayExecutor:
         """Queue a job; its data goes into the object store the first time it is needed."""
         self._outstanding.update(job.outcome_keys)
         try:
-            parcel = (job, self._shared_data(job))
+            parcel = Parcel(job, self._shared_data(job))
         except Exception as error:  # noqa: BLE001 - data that can't be read fails the run, not the sweep
             self._mailbox.put(failures(job, f"{type(error).__name__}: {error}", started=time.time()))
             return
@@ -158,39 +160,37 @@ def _pickled(reference: Any) -> bytes:
 
 
 class _SlotWorkload:
-    """What a slot does: take a job, train it, bring the result when asking for the next."""
+    """What a slot does: take a job, do it, bring what it gave when asking for the next."""
 
     def __init__(self, address: MailboxAddress, slot: int) -> None:
-        self._mailbox, self._slot, self._worker = address.connect(), slot, Worker(uuid.uuid4().hex, _place())
+        self._mailbox, self._slot, self._worker = address.connect(), slot, Worker(uuid.uuid4().hex, _memory())
         self._handles: dict[str, bytes] = {}
-        self._datasets = DatasetCache(self._load_base)
+        self._runner = JobRunner(DatasetCache(self._load_base))
 
     def warm_up(self) -> None:
         """Imports and the first optimiser, before the first job."""
         warm_up()
 
     def run(self) -> None:
-        """Run after run, until there will be no more."""
-        parcel: Any = True
+        """Job after job, until there will be no more."""
         outcomes: list[Outcome] = []
-        while parcel:
-            parcel = self._mailbox.take(self._slot, self._worker, outcomes, POLL_SECONDS)
-            outcomes = [] if parcel is True or parcel is False else self._train(*parcel)
-            if any(isinstance(each, RunResult) and each.cause == "memory" for each in outcomes):
-                _free_memory()
-                outcomes = [] if self._mailbox.crowded(self._slot, self._worker) else outcomes
+        while not isinstance(answer := self._mailbox.take(self._slot, self._worker, outcomes, POLL_SECONDS), Done):
+            outcomes = [] if isinstance(answer, Wait) else self._do(answer)
 
-    def _train(self, job: Job, data: bytes | None) -> list[Outcome]:
-        if data is not None:
-            self._handles[str(base_key(job.configs[0].data))] = data
-        return self._datasets.run(job)
+    def _do(self, parcel: Parcel) -> list[Outcome]:
+        if parcel.data is not None:
+            self._handles[str(base_key(parcel.job.configs[0].data))] = parcel.data
+        outcomes = self._runner.run(parcel.job)
+        if any(isinstance(each, RunResult) and each.cause == "memory" for each in outcomes):
+            _free_memory()
+        return outcomes
 
     def _load_base(self, job: Job) -> Any:
         handle = self._handles[str(base_key(job.configs[0].data))]
         return from_arrays(ray.get(cloudpickle.loads(handle)))
 
 
-def _place() -> str:
+def _memory() -> str:
     """Names the memory that this worker's runs fill: that of its node's GPUs that Ray has given it, if any."""
     context = ray.get_runtime_context()
     return "/".join([context.get_node_id(), *context.get_accelerator_ids().get("GPU", [])])

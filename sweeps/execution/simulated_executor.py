@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from setsweep.sweeps.execution.executor import Job, Outcome, SeedsAtOnce
+from setsweep.sweeps.execution.executor import GroupSize, Job, Outcome
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.run_result import RunResult
 
@@ -109,7 +109,7 @@ class SimulatedExecutor:
         if job is None:
             return []
         if job.probe:
-            return [SeedsAtOnce(key=job.key, seeds=len(job.configs))]
+            return [GroupSize(key=job.key, seeds=len(job.configs))]
         return [replace(self._outcome(config), attempts=job.attempts, finished=self.now) for config in job.configs]
 
     def _start_jobs(self) -> None:

@@ -7,24 +7,18 @@ confirmation. The order in which results arrive changes nothing: a batch is told
 
 from __future__ import annotations
 
-import enum
 from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from setsweep.sweeps.execution.answers import Done, Wait
+from setsweep.sweeps.planning.candidate import Candidate
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.search import ArmSearch
 from setsweep.sweeps.study.configuration import plain_config
 from setsweep.sweeps.study.study import Arm, Point, Stage, Study
 from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.config.run_result import RunResult
-
-
-class Signal(enum.Enum):
-    """What `next_run` says when it has no run to give."""
-
-    WAIT = "wait"
-    DONE = "done"
 
 
 class Planner:
@@ -47,27 +41,27 @@ class Planner:
         self.done = self.failed = 0
         self._given: set[str] = set()
         self._cells = [_Cell(study, arm, point) for point in study.points() for arm in study.arms.values()]
-        self._places: dict[str, list[PlannedRun]] = {}
-        self._groups: dict[Any, list[PlannedRun]] = {}
+        self._of_key: dict[str, list[PlannedRun]] = {}
+        self._groups: dict[Candidate, list[PlannedRun]] = {}
         self._waiting_for: dict[str, list[_Cell]] = {}
         for cell in self._cells:
             self._advance(cell)
 
-    def next_run(self) -> PlannedRun | Signal:
-        """A run to train now, WAIT where the next one depends on results not told yet, or DONE."""
+    def next_run(self) -> PlannedRun | Wait | Done:
+        """A run to train now; Wait where the next one depends on results not told yet; Done where there is none."""
         while ready := [cell for cell in self._cells if cell.waiting]:
             # The arm with the most left to do goes first, so that no slot waits in the end for one arm's last trials.
             run = max(ready, key=lambda cell: cell.left).waiting.popleft()
             if run.key not in self._given and run.key not in self.results:  # else another arm has asked for it as well
                 self._given.add(run.key)
                 return run
-        return Signal.DONE if all(cell.finished for cell in self._cells) else Signal.WAIT
+        return Done() if all(cell.finished for cell in self._cells) else Wait()
 
     def more_seeds(self, run: PlannedRun) -> list[PlannedRun]:
         """The further runs to train now that differ from this one in the seed alone."""
         (cell,) = (cell for cell in self._cells if cell.arm.name == run.arm and cell.point == run.point)
         more: list[PlannedRun] = []
-        while cell.waiting and cell.waiting[0].group == run.group:
+        while cell.waiting and cell.waiting[0].candidate == run.candidate:
             other = cell.waiting.popleft()
             if other.key not in self._given and other.key not in self.results:
                 self._given.add(other.key)
@@ -79,7 +73,7 @@ class Planner:
         if result.key in self.results:
             return
         self.results[result.key] = result
-        self._count(result, len(self.runs_beside(result.key)))
+        self._count(result, len(self.runs_of(result.key)))
         for cell in self._waiting_for.pop(result.key, ()):
             cell.missing.discard(result.key)
             self._advance(cell)
@@ -88,13 +82,13 @@ class Planner:
         """Every run decided so far in the order of the study, with its result where there is one."""
         return [(run, self.results.get(run.key)) for cell in self._cells for run in cell.runs]
 
-    def runs_beside(self, key: str) -> list[PlannedRun]:
-        """Every place in the study that the run with this key fills."""
-        return self._places.get(key, [])
+    def runs_of(self, key: str) -> list[PlannedRun]:
+        """Every run of the study with this key: where several arms ask for the same training, there are several."""
+        return self._of_key.get(key, [])
 
     def group_of(self, run: PlannedRun) -> list[tuple[PlannedRun, RunResult]] | None:
         """All seeds of the run's configuration with their results, or None while one is missing."""
-        members = self._groups[run.group]
+        members = self._groups[run.candidate]
         results = [(member, self.results[member.key]) for member in members if member.key in self.results]
         return results if len(results) == len(members) else None
 
@@ -110,16 +104,16 @@ class Planner:
     def _advance(self, cell: _Cell) -> None:
         decided = cell.advance(self.results)
         for run in decided:
-            self._places.setdefault(run.key, []).append(run)
-            self._groups.setdefault(run.group, []).append(run)
+            self._of_key.setdefault(run.key, []).append(run)
+            self._groups.setdefault(run.candidate, []).append(run)
             if run.key in self.results:
                 self._count(self.results[run.key], 1)
         for key in cell.missing if decided else ():
             self._waiting_for.setdefault(key, []).append(cell)
 
-    def _count(self, result: RunResult, places: int) -> None:
-        self.done += places
-        self.failed += places if result.status != "done" else 0
+    def _count(self, result: RunResult, runs: int) -> None:
+        self.done += runs
+        self.failed += runs if result.status != "done" else 0
 
 
 class _Cell:
@@ -199,10 +193,8 @@ class _Cell:
             for seed in seeds
         ]
         params = self._params(values, configs[0].loss)
-        return [
-            PlannedRun(arm=self.arm.name, point=self.point, params=params, stage=stage, trial=trial, config=config)
-            for config in configs
-        ]
+        candidate = Candidate(arm=self.arm.name, point=self.point, stage=stage, trial=trial, params=params)
+        return [PlannedRun(candidate=candidate, config=config) for config in configs]
 
     def _params(self, values: Mapping[str, Any], loss: Mapping[str, Any]) -> dict[str, Any]:
         params = {name: value for name, value in loss.items() if name != "name"}

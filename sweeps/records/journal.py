@@ -37,7 +37,7 @@ class Journal:
         self.path = folder / "journal.jsonl"
         self.results: dict[str, RunResult] = {}
         self.study: dict[str, Any] | None = None
-        self.seeds_at_once: dict[str, int] = {}
+        self.group_sizes: dict[str, int] = {}
         self._file: int | None = None
         if not read_only:
             self._file = self._open(folder)
@@ -54,7 +54,7 @@ class Journal:
     def add_all(self, results: Sequence[tuple[PlannedRun, RunResult]]) -> None:
         """Write results that came together: after a kill in the middle either all of them are there or none.
 
-        Seeds trained side by side thus stay together when the study goes on.
+        Seeds that trained together thus stay together when the study goes on.
         """
         records = [
             {
@@ -71,10 +71,10 @@ class Journal:
         self._append(records[0] if len(records) == 1 else {"record": "results", "results": records})
         self.results |= {result.key: result for _, result in results}
 
-    def decide_seeds(self, family: str, seeds: int) -> None:
-        """Write how many seeds of a family of configurations are trained side by side."""
-        self._append({"record": "seeds at once", "family": family, "seeds": seeds})
-        self.seeds_at_once[family] = seeds
+    def add_group_size(self, cost_class: str, seeds: int) -> None:
+        """Write how many seeds of a class of configurations train together, as a probe has measured."""
+        self._append({"record": "seeds at once", "family": cost_class, "seeds": seeds})
+        self.group_sizes[cost_class] = seeds
 
     def describe(self, study: Mapping[str, Any]) -> None:
         """Write what study the results that follow belong to, where that has changed."""
@@ -146,7 +146,7 @@ class Journal:
         elif kind == "study":
             self.study = record
         elif kind == "seeds at once":
-            self.seeds_at_once[record["family"]] = record["seeds"]
+            self.group_sizes[record["family"]] = record["seeds"]
 
     def _append(self, record: Mapping[str, Any]) -> None:
         assert self._file is not None, "a journal opened for reading is not written"

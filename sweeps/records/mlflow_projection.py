@@ -71,9 +71,9 @@ class Projection:
         if self._recorder is None:
             return
         self._begin(self._recorder)
-        for place in self._planner.runs_beside(run.key):
-            self._recorder.record(place, result)
-            if (group := self._planner.group_of(place)) is not None:
+        for asked in self._planner.runs_of(run.key):
+            self._recorder.record(asked, result)
+            if (group := self._planner.group_of(asked)) is not None:
                 self._recorder.group(group)
 
     def tick(self) -> None:

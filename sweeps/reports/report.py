@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from setsweep.sweeps.planning.candidate import Candidate, OfCandidate
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.statistics.aggregates import Aggregate, aggregate
 from setsweep.sweeps.statistics.comparisons import Comparison, compare
-from setsweep.sweeps.study.study import Point, Stage, Study
+from setsweep.sweeps.study.study import Point, Study
 from setsweep.trainables.config.run_result import RunResult
 
 
@@ -24,31 +25,26 @@ class Counts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chosen:
+class Chosen(OfCandidate):
     """The configuration of an arm at a point that is confirmed.
 
     Args:
-        params: its hyperparameters, see `PlannedRun`.
+        candidate: the configuration.
         seeds: the seeds planned.
         done, failed: how many of them have ended, and how.
     """
 
-    arm: str
-    point: Point
-    params: Mapping[str, Any]
+    candidate: Candidate
     seeds: tuple[int, ...]
     done: int
     failed: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class Failure:
+class Failure(OfCandidate):
     """A run that diverged or failed, and why."""
 
-    arm: str
-    point: Point
-    stage: Stage
-    trial: int | None
+    candidate: Candidate
     seed: int
     reason: str
 
@@ -84,12 +80,12 @@ def build_report(study: Study, runs: Sequence[tuple[PlannedRun, RunResult | None
     arms = {name: index for index, name in enumerate(study.arms)}
     points = {_items(point): index for index, point in enumerate(study.points())}
 
-    def place(entry: PlannedRun | Aggregate) -> tuple[int, int, str, int]:
+    def order(entry: PlannedRun | Aggregate) -> tuple[int, int, str, int]:
         trial = -1 if entry.trial is None else entry.trial
         return arms[entry.arm], points[_items(entry.point)], entry.stage, trial
 
-    ordered = sorted(runs, key=lambda pair: (place(pair[0]), pair[0].seed))
-    aggregates = sorted(aggregate(ordered, confidence=study.compare.confidence), key=place)
+    ordered = sorted(runs, key=lambda pair: (order(pair[0]), pair[0].seed))
+    aggregates = sorted(aggregate(ordered, confidence=study.compare.confidence), key=order)
     counts = _counts(ordered)
     chosen = _chosen(ordered)
     confirmed = {(c.arm, _items(c.point)) for c in chosen if c.done + c.failed == len(c.seeds)}
@@ -113,36 +109,22 @@ def _counts(runs: Sequence[tuple[PlannedRun, RunResult | None]]) -> Counts:
 
 
 def _chosen(runs: Sequence[tuple[PlannedRun, RunResult | None]]) -> tuple[Chosen, ...]:
-    groups: dict[Any, list[tuple[PlannedRun, RunResult | None]]] = {}
+    groups: dict[Candidate, list[tuple[PlannedRun, RunResult | None]]] = {}
     for run, result in runs:
         if run.stage == "confirm":
-            groups.setdefault(run.group, []).append((run, result))
-    return tuple(_chosen_one(members) for members in groups.values())
+            groups.setdefault(run.candidate, []).append((run, result))
+    return tuple(_chosen_one(candidate, members) for candidate, members in groups.items())
 
 
-def _chosen_one(members: Sequence[tuple[PlannedRun, RunResult | None]]) -> Chosen:
-    run = members[0][0]
+def _chosen_one(candidate: Candidate, members: Sequence[tuple[PlannedRun, RunResult | None]]) -> Chosen:
     counts = _counts(members)
-    return Chosen(
-        arm=run.arm,
-        point=run.point,
-        params=run.params,
-        seeds=tuple(member.seed for member, _ in members),
-        done=counts.done,
-        failed=counts.failed,
-    )
+    seeds = tuple(member.seed for member, _ in members)
+    return Chosen(candidate=candidate, seeds=seeds, done=counts.done, failed=counts.failed)
 
 
 def _failures(runs: Sequence[tuple[PlannedRun, RunResult | None]]) -> tuple[Failure, ...]:
     return tuple(
-        Failure(
-            arm=run.arm,
-            point=run.point,
-            stage=run.stage,
-            trial=run.trial,
-            seed=run.seed,
-            reason=result.reason or result.status,
-        )
+        Failure(candidate=run.candidate, seed=run.seed, reason=result.reason or result.status)
         for run, result in runs
         if result is not None and result.status != "done"
     )

@@ -8,22 +8,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from setsweep.sweeps.planning.candidate import Candidate, OfCandidate
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.statistics.intervals import MeanInterval, mean_interval
-from setsweep.sweeps.study.study import Point, Stage
 from setsweep.trainables.config.run_result import RunResult
 
 Runs = Sequence[tuple[PlannedRun, RunResult | None]]  # None: not done yet
 
 
 @dataclass(frozen=True, kw_only=True)
-class Aggregate:
+class Aggregate(OfCandidate):
     """One final metric of one configuration over its seeds.
 
     Args:
-        arm, point, params, stage, trial: the configuration, see `PlannedRun`.
+        candidate: the configuration.
         metric: record name, e.g. "test/avg2_accuracy".
         mean, ci_low, ci_high, std: see `MeanInterval`; None where `n` values do not define them.
         n: how many seeds are averaged: those done, whose metric is a number.
@@ -32,11 +31,7 @@ class Aggregate:
         values: seed to value, of the runs done; None where the metric is undefined (not a finite number).
     """
 
-    arm: str
-    point: Point
-    params: Mapping[str, Any]
-    stage: Stage
-    trial: int | None
+    candidate: Candidate
     metric: str
     mean: float | None
     ci_low: float | None
@@ -49,13 +44,10 @@ class Aggregate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EpochAggregate:
+class EpochAggregate(OfCandidate):
     """One curve of one configuration over its seeds; each tuple has an entry per epoch, see `MeanInterval`."""
 
-    arm: str
-    point: Point
-    stage: Stage
-    trial: int | None
+    candidate: Candidate
     metric: str
     epochs: tuple[int, ...]
     mean: tuple[float | None, ...]
@@ -71,11 +63,12 @@ def aggregate(runs: Runs, *, confidence: float) -> list[Aggregate]:
     A configuration none of whose runs is done has the metrics of its stage, with n = 0, so that it is seen.
     """
     groups = [group for group in _groups(runs) if any(group.results.values())]
-    of_stage = {stage: _metric_names(g for g in groups if g.run.stage == stage) for stage in ("search", "confirm")}
+    stages = {group.candidate.stage for group in groups}
+    of_stage = {stage: _metric_names(each for each in groups if each.candidate.stage == stage) for stage in stages}
     return [
         _aggregate(group, metric, confidence)
         for group in groups
-        for metric in _metric_names([group]) or of_stage[group.run.stage]
+        for metric in _metric_names([group]) or of_stage[group.candidate.stage]
     ]
 
 
@@ -90,9 +83,9 @@ def epoch_aggregates(runs: Runs, *, confidence: float) -> list[EpochAggregate]:
 
 @dataclass(frozen=True)
 class _Group:
-    """The runs that differ in their seed alone: one of them, and the results by ascending seed."""
+    """The runs that differ in their seed alone: what they have in common, and the results by ascending seed."""
 
-    run: PlannedRun
+    candidate: Candidate
     results: Mapping[int, RunResult | None]
 
     @property
@@ -109,30 +102,23 @@ class _Group:
 
 
 def _groups(runs: Runs) -> list[_Group]:
-    found: dict[Any, list[tuple[PlannedRun, RunResult | None]]] = {}
+    found: dict[Candidate, dict[int, RunResult | None]] = {}
     for run, result in runs:
-        found.setdefault(run.group, []).append((run, result))
-    groups = []
-    for members in found.values():
-        members.sort(key=lambda member: member[0].seed)
-        groups.append(_Group(members[0][0], {run.seed: result for run, result in members}))
+        found.setdefault(run.candidate, {})[run.seed] = result
+    groups = [_Group(candidate, dict(sorted(results.items()))) for candidate, results in found.items()]
     return sorted(groups, key=_order)
 
 
 def _order(group: _Group) -> tuple[str, str, str, int]:
-    run = group.run
-    return (run.arm, repr(run.point), run.stage, -1 if run.trial is None else run.trial)
+    one = group.candidate
+    return (one.arm, repr(one.point), one.stage, -1 if one.trial is None else one.trial)
 
 
 def _aggregate(group: _Group, metric: str, confidence: float) -> Aggregate:
     values = {seed: _finite(result.metrics[metric]) for seed, result in group.done.items() if metric in result.metrics}
     interval = mean_interval([value for value in values.values() if value is not None], confidence=confidence)
     return Aggregate(
-        arm=group.run.arm,
-        point=group.run.point,
-        params=group.run.params,
-        stage=group.run.stage,
-        trial=group.run.trial,
+        candidate=group.candidate,
         metric=metric,
         mean=interval.mean,
         ci_low=interval.ci_low,
@@ -149,10 +135,7 @@ def _epoch_aggregate(group: _Group, metric: str, confidence: float) -> EpochAggr
     by_epoch = _values_by_epoch(group.done.values(), metric)
     intervals: list[MeanInterval] = [mean_interval(values, confidence=confidence) for values in by_epoch.values()]
     return EpochAggregate(
-        arm=group.run.arm,
-        point=group.run.point,
-        stage=group.run.stage,
-        trial=group.run.trial,
+        candidate=group.candidate,
         metric=metric,
         epochs=tuple(by_epoch),
         mean=tuple(interval.mean for interval in intervals),

@@ -6,24 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from setsweep.sweeps.planning.candidate import Candidate, OfCandidate
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.statistics.intervals import PairedDifference, corrected, paired_difference
-from setsweep.sweeps.study.study import Compare, Point
+from setsweep.sweeps.study.study import Compare
 from setsweep.trainables.evaluation.metric import Metric
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class Comparison(OfCandidate):
     """Arm minus baseline on one metric at one point of the grid; see `PairedDifference`.
 
     Args:
+        candidate: the arm's confirmed configuration there.
         p_corrected: `p` corrected over all comparisons of the study; None where `p` is.
         n: how many seeds both have.
     """
 
-    arm: str
+    candidate: Candidate
     baseline: str
-    point: Point
     metric: str
     difference: float | None
     ci_low: float | None
@@ -58,9 +59,8 @@ def compare(aggregates: Sequence[Aggregate], settings: Compare) -> list[Comparis
 
 def _comparison(arm: Aggregate, baseline: str, found: PairedDifference, p_corrected: float | None) -> Comparison:
     return Comparison(
-        arm=arm.arm,
+        candidate=arm.candidate,
         baseline=baseline,
-        point=arm.point,
         metric=arm.metric,
         difference=found.difference,
         ci_low=found.ci_low,

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from setsweep.sweeps.planning.candidate import Candidate
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.study import Arm, Compare, Point, Search, Study
@@ -87,9 +88,8 @@ def _pair(arm: str, noise: float, seed: int, *, status: str = "done", epochs: in
         seed=seed,
     )
     params = {"gamma": 2.0} if arm == "focal" else {}
-    planned = PlannedRun(
-        arm=arm, point={"data.label_noise": noise}, params=params, stage="confirm", trial=None, config=config
-    )
+    candidate = Candidate(arm=arm, point={"data.label_noise": noise}, params=params, stage="confirm", trial=None)
+    planned = PlannedRun(candidate=candidate, config=config)
     draw = random.Random(config.key)
     started = 1_700_000_000.0 + draw.randrange(1000)
     curves = {name: tuple(draw.random() for _ in range(epochs)) for name in ("train/loss", "val/top2_accuracy")}
@@ -268,7 +268,8 @@ def _make_run(arm: Arm, point: Point, params: dict[str, Any], seed: int, trial: 
         test=trial is None,
     )
     stage: Any = "confirm" if trial is None else "search"
-    return PlannedRun(arm=arm.name, point=point, params=params, stage=stage, trial=trial, config=config)
+    candidate = Candidate(arm=arm.name, point=point, params=params, stage=stage, trial=trial)
+    return PlannedRun(candidate=candidate, config=config)
 
 
 def _params(arm: Arm, trial: int) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from setsweep.sweeps.planning.candidate import OfCandidate
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.statistics.aggregates import Aggregate
 
@@ -30,10 +31,10 @@ def json_text(report: Report) -> str:
         "baseline": study.compare.baseline,
         "search_seeds": study.search.seeds if study.search else [],
         "confirm_seeds": study.confirm_seeds,
-        "aggregates": [vars(aggregate) for aggregate in report.aggregates],
-        "comparisons": [vars(comparison) for comparison in report.comparisons],
-        "chosen": [vars(chosen) for chosen in report.chosen],
-        "failures": [vars(failure) for failure in report.failures],
+        "aggregates": [_plain(each, "arm", "point", "params", "stage", "trial") for each in report.aggregates],
+        "comparisons": [_plain(each, "arm", "baseline", "point") for each in report.comparisons],
+        "chosen": [_plain(each, "arm", "point", "params") for each in report.chosen],
+        "failures": [_plain(each, "arm", "point", "stage", "trial") for each in report.failures],
     }
     return json.dumps(_without_nan(plain), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
@@ -48,6 +49,12 @@ def csv_text(report: Report) -> str:
     writer.writeheader()
     writer.writerows(map(_csv_row, report.aggregates))
     return text.getvalue()
+
+
+def _plain(entry: OfCandidate, *first: str) -> dict[str, Any]:
+    """Some fields of the entry's candidate, then its own."""
+    own = {name: value for name, value in vars(entry).items() if name != "candidate"}
+    return {name: getattr(entry, name) for name in first} | own
 
 
 def _csv_row(aggregate: Aggregate) -> dict[str, Any]:

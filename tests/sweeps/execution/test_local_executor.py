@@ -27,7 +27,7 @@ def test_an_error_is_a_failed_result_and_the_next_job_goes_on(make_job: Any, tra
 def test_shared_data_are_loaded_once(make_job: Any, train: Any) -> None:
     executor = LocalExecutor()
     train(executor, *(make_job(seed) for seed in range(2)))
-    assert len(executor._datasets._bases) == 1
+    assert len(executor._runner._datasets._bases) == 1
 
 
 def test_a_run_has_as_many_threads_as_cpus() -> None:

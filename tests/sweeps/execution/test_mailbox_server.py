@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from setsweep.sweeps.execution.answers import Wait
 from setsweep.sweeps.execution.executor import Job
-from setsweep.sweeps.execution.mailbox import Mailbox, Worker
+from setsweep.sweeps.execution.mailbox import Mailbox, Parcel, Worker
 from setsweep.sweeps.execution.mailbox_server import serve
 from setsweep.trainables.config.run_config import RunConfig, Training
 
-PARCEL = (
+PARCEL = Parcel(
     Job(
         configs=(
             RunConfig(
@@ -26,8 +27,7 @@ PARCEL = (
                 seed=0,
             ),
         )
-    ),
-    None,
+    )
 )
 
 
@@ -59,4 +59,4 @@ def test_a_host_may_have_an_address_of_either_kind() -> None:
         address = serve(Mailbox(), "::1")
     except OSError:
         pytest.skip("no IPv6 address on this machine")
-    assert address.connect().take(0, Worker("a"), [], 0) is True
+    assert address.connect().take(0, Worker("a"), [], 0) == Wait()

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
+from setsweep.sweeps.execution.answers import Done, Wait
 from setsweep.sweeps.execution.executor import Job
 from setsweep.sweeps.execution.simulated_executor import SimulatedExecutor, Weather
 from setsweep.sweeps.planning.planned_run import PlannedRun
-from setsweep.sweeps.planning.planner import Planner, Signal
+from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.reports.formats.renderings import render
 from setsweep.sweeps.reports.report import build_report
 from setsweep.sweeps.study.space import Space
@@ -78,7 +79,7 @@ def _drive(planner: Planner, executor: SimulatedExecutor, *, most: float = math.
             training.add(run.key)
             executor.submit(Job(configs=(run.config,)))
         if not training:
-            assert planner.next_run() is Signal.DONE, "a planner that waits for nothing would hang the sweep"
+            assert planner.next_run() == Done(), "a planner that waits for nothing would hang the sweep"
             break
         for result in executor.wait(1.0):
             training.remove(result.key)
@@ -135,7 +136,7 @@ def test_results_in_any_order_in_the_journal_rebuild_the_same_planner(table: str
     results = list(_train_all(_study()).results.values())
     random.Random(0).shuffle(results)
     planner = Planner(_study(), {result.key: result for result in results})
-    assert planner.next_run() is Signal.DONE
+    assert planner.next_run() == Done()
     assert _table(_study(), planner) == table
 
 
@@ -201,7 +202,7 @@ def test_a_batch_is_not_asked_for_before_the_one_before_it_is_whole() -> None:
     assert {run.trial for run in given} == {0, 1, 2, 3}
     for run in given[:-1]:
         planner.tell(_outcome(run.config))
-        assert planner.next_run() is Signal.WAIT
+        assert planner.next_run() == Wait()
     planner.tell(_outcome(given[-1].config))
     run = planner.next_run()
     assert isinstance(run, PlannedRun)
@@ -266,7 +267,7 @@ def test_arms_that_ask_for_the_same_training_train_it_once_and_both_have_it() ->
     arrived = _drive(planner, SimulatedExecutor(_outcome, slots=2))
     assert len(arrived) == 3
     assert planner.total == planner.done == 6
-    assert [place.arm for place in planner.runs_beside(arrived[0].key)] == ["one", "two"]
+    assert [place.arm for place in planner.runs_of(arrived[0].key)] == ["one", "two"]
     report = build_report(study, planner.runs())
     assert {(chosen.arm, chosen.done + chosen.failed) for chosen in report.chosen} == {("one", 3), ("two", 3)}
 
@@ -295,7 +296,7 @@ def test_an_added_arm_is_all_that_is_trained() -> None:
     planner = Planner(study, before.results)
     arrived = _drive(planner, SimulatedExecutor(_outcome, slots=2))
     assert len(arrived) == 2 * 3
-    assert {planner.runs_beside(result.key)[0].arm for result in arrived} == {"focal"}
+    assert {planner.runs_of(result.key)[0].arm for result in arrived} == {"focal"}
 
 
 def test_telling_a_result_twice_changes_nothing() -> None:
@@ -356,7 +357,7 @@ def test_ten_thousand_runs_take_seconds_to_plan() -> None:
     began = time.process_time()
     arrived = _drive(planner, SimulatedExecutor(_outcome, slots=64, weather=STORM))
     for result in arrived:  # what a recorder asks
-        for place in planner.runs_beside(result.key):
+        for place in planner.runs_of(result.key):
             planner.group_of(place)
     assert planner.done == planner.total == 10_000
     assert len(arrived) == 10_000 - 20 * 2  # the two searched arms share their default configuration

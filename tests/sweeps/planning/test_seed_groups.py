@@ -1,4 +1,4 @@
-"""Seeds side by side: which train together, what a probe decides, and that a sweep keeps to it after a stop."""
+"""Seeds that train together: which do, what a probe decides, and that a sweep keeps to it after a stop."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from setsweep.sweeps.execution.executor import Job, SeedsAtOnce
+from setsweep.sweeps.execution.executor import GroupSize, Job
 from setsweep.sweeps.execution.simulated_executor import SimulatedExecutor, Weather
 from setsweep.sweeps.planning.planner import Planner
-from setsweep.sweeps.planning.seed_groups import SeedTeams, family_of
+from setsweep.sweeps.planning.seed_groups import SeedGroups, Train, cost_class
 from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.study.study import Resources, Study
 from setsweep.sweeps.sweep import Sweep
@@ -26,7 +26,7 @@ class Kept(SimulatedExecutor):
     def __init__(self, *, slots: int = 3, answer: int = 3, loss_rate: float = 0.0, seed: int = 0) -> None:
         super().__init__(_outcome, slots=slots, seed=seed, weather=Weather(loss_rate=loss_rate))
         self.jobs: list[Job] = []
-        self.answer, self.answers = answer, list[SeedsAtOnce]()
+        self.answer, self.answers = answer, list[GroupSize]()
 
     def submit(self, job: Job) -> None:
         self.jobs.append(job)
@@ -34,8 +34,8 @@ class Kept(SimulatedExecutor):
 
     def wait(self, timeout: float) -> list[Any]:
         outcomes = super().wait(timeout)
-        self.answers += [each for each in outcomes if isinstance(each, SeedsAtOnce)]
-        return [replace(each, seeds=self.answer) if isinstance(each, SeedsAtOnce) else each for each in outcomes]
+        self.answers += [each for each in outcomes if isinstance(each, GroupSize)]
+        return [replace(each, seeds=self.answer) if isinstance(each, GroupSize) else each for each in outcomes]
 
 
 def _outcome(config: RunConfig) -> RunResult:
@@ -66,20 +66,20 @@ def _asking(study: Study, seeds: Any) -> Study:
     return replace(study, resources=Resources(seeds_per_worker=seeds))
 
 
-def _teams(executor: Kept) -> list[list[int]]:
+def _groups(executor: Kept) -> list[list[int]]:
     return [[config.seed for config in job.configs] for job in executor.jobs if not job.probe]
 
 
 def test_without_a_word_every_seed_is_a_job_of_its_own(study: Study, tmp_path: Path) -> None:
     executor = Kept()
     assert _sweep(study, tmp_path, executor).done == 20
-    assert sorted(_teams(executor)) == sorted([[seed] for seed in range(5)] * 4)
+    assert sorted(_groups(executor)) == sorted([[seed] for seed in range(5)] * 4)
 
 
-def test_a_team_holds_as_many_seeds_of_one_configuration_as_the_study_says(study: Study, tmp_path: Path) -> None:
+def test_a_group_holds_as_many_seeds_of_one_configuration_as_the_study_says(study: Study, tmp_path: Path) -> None:
     executor = Kept(loss_rate=0.2)
     assert _sweep(_asking(study, 2), tmp_path, executor).done == 20
-    assert sorted(_teams(executor)) == sorted([[0, 1], [2, 3], [4]] * 4)
+    assert sorted(_groups(executor)) == sorted([[0, 1], [2, 3], [4]] * 4)
     for job in executor.jobs:
         first = job.configs[0]
         assert all(replace(config, seed=first.seed).key == first.key for config in job.configs)
@@ -94,7 +94,7 @@ def test_a_family_is_probed_once_on_all_its_seeds_and_its_runs_wait_for_the_answ
     # the label noise of the two points makes no family, the two losses do
     assert [[config.seed for config in job.configs] for job in probes] == [[0, 1, 2, 3, 4]] * 2
     assert {job.configs[0].loss["name"] for job in probes} == {"cross_entropy", "focal"}
-    assert sorted(_teams(executor)) == sorted([[0, 1, 2], [3, 4]] * 4)
+    assert sorted(_groups(executor)) == sorted([[0, 1, 2], [3, 4]] * 4)
     assert planner.done == planner.total == 20
 
 
@@ -104,11 +104,11 @@ def test_what_a_probe_decided_holds_for_every_later_sweep(study: Study, tmp_path
     executor = Kept(answer=4)
     _sweep(more, tmp_path, executor)
     assert not [job for job in executor.jobs if job.probe]
-    assert sorted(_teams(executor)) == sorted([[5, 6], [7, 8]] * 4)
+    assert sorted(_groups(executor)) == sorted([[5, 6], [7, 8]] * 4)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_sweep_that_was_stopped_trains_the_same_teams(study: Study, tmp_path: Path, seed: int) -> None:
+def test_a_sweep_that_was_stopped_trains_the_same_groups(study: Study, tmp_path: Path, seed: int) -> None:
     """Results of a team are in the journal together or not at all, so a team is never torn."""
     whole = Kept(answer=3)
     _sweep(_asking(study, "auto"), tmp_path / "whole", whole)
@@ -142,20 +142,20 @@ def test_a_run_is_announced_when_no_probe_has_its_slot(study: Study, tmp_path: P
 
 def test_what_few_seeds_of_a_search_say_does_not_hold_for_a_confirmation(study: Study) -> None:
     run, _ = Planner(study).runs()[0]
-    assert family_of(replace(run, stage="search", trial=0)) != family_of(run)
+    assert cost_class(replace(run, candidate=replace(run.candidate, stage="search", trial=0))) != cost_class(run)
 
 
 def test_a_single_seed_needs_no_probe(study: Study) -> None:
     planner = Planner(replace(study, confirm_seeds=(7,)))
-    teams = SeedTeams(planner, Resources(seeds_per_worker="auto"), {}, lambda family, seeds: None)
+    groups = SeedGroups(planner, Resources(seeds_per_worker="auto"), {}, lambda name, seeds: None)
     sizes = []
-    while isinstance(team := teams.next_team(), list):
-        sizes.append(len(team))
+    while isinstance(work := groups.next(), Train):
+        sizes.append(len(work.runs))
     assert sizes == [1] * 4
 
 
-def test_a_family_leaves_out_what_does_not_change_the_cost(study: Study) -> None:
+def test_a_cost_class_leaves_out_what_does_not_change_the_cost(study: Study) -> None:
     runs = [run for run, _ in Planner(replace(study, grid={"training.epochs": (1, 2)})).runs()]
-    assert len({family_of(run) for run in runs}) == 2
+    assert len({cost_class(run) for run in runs}) == 2
     runs = [run for run, _ in Planner(replace(study, grid={"training.batch_size": (16, 32)})).runs()]
-    assert len({family_of(run) for run in runs}) == 4
+    assert len({cost_class(run) for run in runs}) == 4

@@ -91,9 +91,9 @@ def test_results_that_came_together_are_there_together_or_not_at_all(
 
 def test_how_many_seeds_train_side_by_side_is_kept(tmp_path: Path) -> None:
     with Journal(tmp_path) as journal:
-        journal.decide_seeds("a family", 4)
-        assert journal.seeds_at_once == {"a family": 4}
-    assert Journal(tmp_path, read_only=True).seeds_at_once == {"a family": 4}
+        journal.add_group_size("a family", 4)
+        assert journal.group_sizes == {"a family": 4}
+    assert Journal(tmp_path, read_only=True).group_sizes == {"a family": 4}
 
 
 def test_a_reader_leaves_a_line_that_is_being_written_alone(filled: Path) -> None:
@@ -137,6 +137,7 @@ def test_a_journal_has_one_writer_and_any_number_of_readers(filled: Path) -> Non
 def test_a_killed_writer_leaves_its_results_and_no_lock(tmp_path: Path) -> None:
     """The process writes on until it is killed; what it had said it wrote is there."""
     writer = _python(f"""
+        from setsweep.sweeps.planning.candidate import Candidate
         from setsweep.sweeps.planning.planned_run import PlannedRun
         from setsweep.sweeps.records.journal import Journal
         from setsweep.trainables.config.run_config import RunConfig, Training
@@ -144,7 +145,8 @@ def test_a_killed_writer_leaves_its_results_and_no_lock(tmp_path: Path) -> None:
         journal = Journal(Path({str(tmp_path)!r}))
         for seed in range(1_000_000):
             config = RunConfig(data={{}}, model={{}}, loss={{}}, training=Training(), k=(1,), seed=seed)
-            run = PlannedRun(arm="a", point={{}}, params={{}}, stage="search", trial=0, config=config)
+            candidate = Candidate(arm="a", point={{}}, params={{}}, stage="search", trial=0)
+            run = PlannedRun(candidate=candidate, config=config)
             journal.add(run, RunResult(key=config.key, status="done"))
             print(config.key, flush=True)
     """)

@@ -171,7 +171,10 @@ def test_a_failed_run_that_succeeds_later_becomes_that_success(
 def test_what_a_changed_study_no_longer_asks_for_is_kept_but_not_current(
     folder: Path, study: Study, groups: Groups, snapshot: Callable[[Path], Snapshot]
 ) -> None:
-    renamed = [[(replace(planned, arm="old"), result) for planned, result in group] for group in groups[:1]]
+    renamed = [
+        [(replace(planned, candidate=replace(planned.candidate, arm="old")), result) for planned, result in group]
+        for group in groups[:1]
+    ]
     _record(study, renamed + groups[1:])
     _record(study, groups)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from setsweep.sweeps.planning.candidate import Candidate
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.statistics.aggregates import Aggregate, aggregate, epoch_aggregates
 from setsweep.trainables.config.run_config import RunConfig, Training
@@ -24,7 +25,8 @@ def planned(arm: str = "avgk", seed: int = 0, trial: int | None = None, noise: f
     )
     stage: Any = "confirm" if trial is None else "search"
     point = {"data.label_noise": noise}
-    return PlannedRun(arm=arm, point=point, params={"alpha": 0.5}, stage=stage, trial=trial, config=config)
+    candidate = Candidate(arm=arm, point=point, params={"alpha": 0.5}, stage=stage, trial=trial)
+    return PlannedRun(candidate=candidate, config=config)
 
 
 def done(run: PlannedRun, value: float, **changes: Any) -> tuple[PlannedRun, RunResult]:

@@ -1,0 +1,43 @@
+"""Does jobs in this process: what a slot of a cluster does, and the executor without a cluster."""
+
+from __future__ import annotations
+
+from setsweep.sweeps.execution.datasets import DatasetCache
+from setsweep.sweeps.execution.executor import GroupSize, Job, Outcome
+from setsweep.trainables.attempt import attempt
+from setsweep.trainables.config.run_result import RunResult
+from setsweep.trainables.probes.seeds_at_once import seeds_at_once
+
+
+class JobRunner:
+    """Trains and probes.
+
+    Args:
+        datasets: the data of this process.
+    """
+
+    def __init__(self, datasets: DatasetCache) -> None:
+        self._datasets = datasets
+
+    def run(self, job: Job) -> list[Outcome]:
+        """The outcomes of a job; nothing is raised."""
+        if job.probe:
+            return [GroupSize(key=job.key, seeds=self.group_size(job))]
+        return list(self.train(job))
+
+    def train(self, job: Job) -> list[RunResult]:
+        """The results of a job's runs; every error becomes a failed one."""
+        return attempt(
+            job.configs,
+            lambda config: self._datasets.dataset(job, config),
+            attempts=job.attempts,
+            checkpoint=job.checkpoint,
+            keep_models=job.keep_models,
+        )
+
+    def group_size(self, job: Job) -> int:
+        """How many of a job's seeds are best trained together."""
+        try:
+            return seeds_at_once(job.configs, [self._datasets.dataset(job, config) for config in job.configs])
+        except Exception:  # noqa: BLE001 - what is wrong with the runs shows, and is recorded, when they are trained
+            return 1
