@@ -7,13 +7,17 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.exit_codes import BAD_INPUT, DONE, FAILED, STOPPED
 from setsweep.sweeps.execution.executor import ExecutorError
 
+if TYPE_CHECKING:
+    from setsweep.sweeps.study.study import Study
+
 os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
 
-DEFAULT_STORAGE = "setsweep-results"
 FORMATS = ("terminal", "markdown", "json", "csv", "latex", "html")
 
 
@@ -108,35 +112,41 @@ def _study(parser: argparse.ArgumentParser, *, overrides: bool = False, optional
 
 
 def _run(options: argparse.Namespace) -> int:
-    from setsweep.sweeps.commands.run import run_study
+    from setsweep.sweeps.commands.executors import Where
+    from setsweep.sweeps.commands.run import RunOptions, run_command
 
-    return run_study(options)
+    chosen = RunOptions(
+        storage=options.storage,
+        where=Where(address=options.address, in_process=options.in_process),
+        tracking_uri=options.tracking_uri,
+        replace=options.replace,
+        retry_failed=options.retry_failed,
+    )
+    return run_command(_read_study(options), chosen)
 
 
 def _plan(options: argparse.Namespace) -> int:
-    from setsweep.sweeps.commands.plan import plan_study
+    from setsweep.sweeps.commands.plan import plan_command
 
-    return plan_study(options)
+    return plan_command(_read_study(options), storage=options.storage, slots=options.slots)
 
 
 def _report(options: argparse.Namespace) -> int:
-    from setsweep.sweeps.commands.report import report_study
+    from setsweep.sweeps.commands.report import report_command
 
-    return report_study(options)
+    return report_command(options.study, storage=options.storage, form=options.format, out=options.out)
 
 
 def _status(options: argparse.Namespace) -> int:
-    from setsweep.sweeps.commands.status import show_status
+    from setsweep.sweeps.commands.status import status_command
 
-    return show_status(options)
+    return status_command(options.study, storage=options.storage)
 
 
 def _ui(options: argparse.Namespace) -> int:
-    uri = options.tracking_uri or os.environ.get("MLFLOW_TRACKING_URI") or "sqlite:///mlflow.db"
-    print(f"MLflow on http://127.0.0.1:{options.port} shows {uri} (Ctrl-C ends it)", flush=True)
-    command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", uri, "--port", str(options.port)]
-    os.execv(sys.executable, command)  # noqa: S606 - the user asked for this program, with these arguments
-    return 0
+    from setsweep.sweeps.commands.ui import ui_command
+
+    ui_command(port=options.port, tracking_uri=options.tracking_uri)
 
 
 def _listing(options: argparse.Namespace) -> int:
@@ -144,3 +154,9 @@ def _listing(options: argparse.Namespace) -> int:
 
     print(listings.LISTINGS[options.listing]())
     return DONE
+
+
+def _read_study(options: argparse.Namespace) -> Study:
+    from setsweep.sweeps.study.reader import read_study
+
+    return read_study(options.study, options.overrides)

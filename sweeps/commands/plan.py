@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import multiprocessing
 import os
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.table import Table
 
+from setsweep.sweeps.commands.exit_codes import DONE
 from setsweep.sweeps.commands.progress import duration
 from setsweep.sweeps.execution.capacity import room
 from setsweep.sweeps.execution.datasets import DatasetCache
@@ -24,7 +24,6 @@ from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.planning.seed_groups import first_candidate
 from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.records.study_folder import study_folder
-from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.study.study import Resources, Study
 from setsweep.trainables.config.run_config import RunConfig, Training
 from setsweep.trainables.device import product_precision
@@ -47,12 +46,17 @@ class Cost:
     mebibytes: float
 
 
-def plan_study(options: argparse.Namespace) -> int:
-    """Print the plan; nothing is recorded."""
-    study = read_study(options.study, options.overrides)
-    known = Journal(study_folder(options.storage, study.name), read_only=True).results
+def plan_command(study: Study, *, storage: str, slots: int | None = None) -> int:
+    """Print the plan; nothing is recorded. Gives the exit code.
+
+    Args:
+        study: what is planned.
+        storage: where its results are, if there are any, see `sweeps.records.study_folder.storage_folder`.
+        slots: runs at once; None: what this machine has room for.
+    """
+    known = Journal(study_folder(storage, study.name), read_only=True).results
     planner = Planner(study, known)
-    slots = options.slots or _slots(study.resources)
+    slots = slots or _slots(study.resources)
     console = Console()
     table = Table(box=None, title=f"{study.name}: {planner.total} runs", title_justify="left")
     for heading in ("arm", "search", "confirm", "runs", "done", "a run takes", "memory"):
@@ -72,7 +76,7 @@ def plan_study(options: argparse.Namespace) -> int:
         f"{study.resources.cpus:g} CPU and {_amount(study.resources.gpus)} GPU, and some seconds to start. "
         "Nothing was recorded."
     )
-    return 0
+    return DONE
 
 
 def measure(study: Study, configs: Sequence[RunConfig]) -> Cost:

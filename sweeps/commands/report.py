@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-import argparse
+from pathlib import Path
 
+from setsweep.sweeps.commands.exit_codes import DONE, FAILED
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.records.study_folder import stored_study
 from setsweep.sweeps.reports.formats.renderings import render
-from setsweep.sweeps.reports.report import Report, build_report
+from setsweep.sweeps.reports.report import build_report
 from setsweep.sweeps.reports.report_folder import write_report
 
 
-def report_study(options: argparse.Namespace) -> int:
-    """Print or write the report; 1 where runs have failed."""
-    report = current_report(options.study, options.storage)
-    if options.out is not None:
-        for path in write_report(report, options.out):
+def report_command(study: str, *, storage: str, form: str = "terminal", out: Path | None = None) -> int:
+    """Print or write the report; gives the exit code.
+
+    Args:
+        study: a path, or a name.
+        storage: see `sweeps.records.study_folder.storage_folder`.
+        form: see `render`.
+        out: folder to write every format and the figures into instead.
+
+    Raises:
+        ValueError: there is no such study.
+    """
+    read, folder = stored_study(study, storage)
+    report = build_report(read, Planner(read, Journal(folder, read_only=True).results).runs())
+    if out is not None:
+        for path in write_report(report, out):
             print(path)
     else:
-        print(render(report, options.format).rstrip("\n"))
-    return 1 if report.counts.failed else 0
-
-
-def current_report(study: str, storage: str) -> Report:
-    """The report of a study from its journal."""
-    read, folder = stored_study(study, storage)
-    planner = Planner(read, Journal(folder, read_only=True).results)
-    return build_report(read, planner.runs())
+        print(render(report, form).rstrip("\n"))
+    return FAILED if report.counts.failed else DONE

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -29,6 +30,23 @@ class ClusterError(ValueError):
     """There is no cluster at that address, or it can't do what is asked; the message says what to do."""
 
 
+@contextmanager
+def joined(address: str | None, *, cpus: int | None = None) -> Iterator[None]:
+    """Within it this process is connected to a cluster: to the one that it was connected to before, whose end is its
+    caller's affair, or to one that is joined or started here, and left or ended here.
+
+    Arguments and errors are those of `connect`.
+    """
+    if ray.is_initialized():
+        yield
+        return
+    connect(address, cpus=cpus)
+    try:
+        yield
+    finally:
+        disconnect()
+
+
 def connect(address: str | None, *, cpus: int | None = None) -> None:
     """Join the cluster at `address`, else at RAY_ADDRESS; without either, start one on this machine.
 
@@ -39,8 +57,6 @@ def connect(address: str | None, *, cpus: int | None = None) -> None:
     Raises:
         ClusterError: no cluster answers there.
     """
-    if ray.is_initialized():
-        return
     options: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
     address = address or os.environ.get("RAY_ADDRESS")
     if address is None:

@@ -21,7 +21,7 @@ from setsweep.sweeps.study.protocol import (
     read_resources,
     read_search,
 )
-from setsweep.sweeps.study.source import Source, open_study, read_source
+from setsweep.sweeps.study.source import Source, open_study, plain_source, read_source
 from setsweep.sweeps.study.study import Search, Study
 from setsweep.sweeps.study.training import TrainingBlock, fill_in_preset, fit_milestones, read_training
 from setsweep.trainables.config.complete import check_k
@@ -44,18 +44,22 @@ DOWNLOAD = Setting(flag(), False, "whether data files that are missing are fetch
 _FIELDS = (*_REQUIRED, "about", "training", "grid", "search", "confirm", "compare", "resources")
 
 
-def read_study(path_or_name: str | Path, overrides: Sequence[str] = ()) -> Study:
-    """The study of a file, or the bundled study of that name.
+def read_study(study: str | Path | Mapping[str, Any], overrides: Sequence[str] = ()) -> Study:
+    """The study of a file, the bundled study of that name, or the study with these contents.
 
     Args:
-        path_or_name: a path; or the name of a bundled study, where no file is called so.
+        study: a path; or the name of a bundled study, where no file is called so; or what a file would hold, as plain
+            data.
         overrides: values put over the file's, as in ``training.epochs=3``; the right side is YAML.
 
     Raises:
         StudyError: every rule that is broken, with file (or override), line and field.
     """
-    content, shown = open_study(path_or_name)
-    source = read_source(content, shown)
+    if isinstance(study, Mapping):
+        shown, source = "study", plain_source(study, "study")
+    else:
+        content, shown = open_study(study)
+        source = read_source(content, shown)
     for assignment in overrides:
         source.override(assignment)
     notes = (fill_in_preset(source), fit_milestones(source))

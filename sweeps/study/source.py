@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -10,7 +12,7 @@ from typing import Any
 
 from setsweep.losses.values import nearest
 from setsweep.sweeps.study.errors import Location, StudyError, error_line
-from setsweep.trainables.settings.yaml_text import Path, YamlError
+from setsweep.trainables.settings.yaml_text import Path, YamlError, dump_yaml
 from setsweep.trainables.settings.yaml_text import read_yaml as read_plain_yaml
 
 
@@ -123,6 +125,16 @@ def read_source(text: str, name: str) -> Source:
         got = "an empty file" if values is None else repr(values)
         raise StudyError([f"{locations[()]}: must be a mapping of fields, got {got}."])
     return Source(values, locations)
+
+
+def plain_source(values: Mapping[str, Any], name: str) -> Source:
+    """The values of a study that is no file, but plain data; locations have no lines. Raises StudyError."""
+    try:
+        text = dump_yaml(json.loads(json.dumps(values)))
+    except (TypeError, ValueError) as error:
+        raise StudyError([f"{name}: must be plain data, got {error}."]) from None
+    read, locations = read_yaml(text, name, lines=False)
+    return Source(read, locations)
 
 
 def open_study(path_or_name: str | FilePath) -> tuple[str, str]:

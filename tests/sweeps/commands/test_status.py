@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from setsweep.sweeps.commands import status
-from setsweep.sweeps.commands.status import StatusFile
 from setsweep.sweeps.execution.local_executor import LocalExecutor
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.records import status_file
+from setsweep.sweeps.records.status_file import StatusFile
 from setsweep.sweeps.records.study_folder import open_journal, study_folder
 from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.sweep import Sweep
@@ -58,7 +58,7 @@ def test_a_running_study_is_shown_with_what_is_done_in_training_and_left(
     setsweep: Any, spawn: Callable[..., subprocess.Popen[str]], small: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When two of the seven runs are done, the one that waited for the only slot is next, and four are left."""
-    monkeypatch.setattr(status, "WRITE_SECONDS", 0.0)
+    monkeypatch.setattr(status_file, "WRITE_SECONDS", 0.0)
     said: list[str] = []
 
     def ask() -> None:
@@ -90,7 +90,7 @@ def test_a_sweep_that_was_killed_runs_nothing(setsweep: Any, kept: Path) -> None
 def test_a_sweep_on_another_host_runs_while_it_says_so(setsweep: Any, kept: Path) -> None:
     _say(kept, host="elsewhere", pid=-1)
     assert _running(setsweep) == 1
-    _say(kept, host="elsewhere", pid=-1, time=time.time() - 2 * status.STALE_SECONDS)
+    _say(kept, host="elsewhere", pid=-1, time=time.time() - 2 * status_file.STALE_SECONDS)
     assert _running(setsweep) == 0
 
 

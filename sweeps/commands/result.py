@@ -1,0 +1,162 @@
+"""What a study has given, for Python: data frames, reports, figures and trained models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from setsweep.sweeps.planning.candidate import OfCandidate
+from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.records.journal import Journal
+from setsweep.sweeps.records.study_folder import model_folder, stored_study
+from setsweep.sweeps.reports.formats.renderings import render
+from setsweep.sweeps.reports.report import build_report
+from setsweep.sweeps.study.study import Point, Study
+from setsweep.trainables.config.run_result import RunResult
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from setsweep.trainables.evaluation.predictor import SetPredictor
+
+
+class StudyResult:
+    """What the runs of a study say so far.
+
+    Tables are pandas data frames, in which a grid value stands in the column ``point.PATH`` and a hyperparameter in
+    ``params.NAME``; accuracies are shares, 0.93 and not 93 %.
+
+    Args:
+        study: as it is asked for.
+        folder: of the study.
+    """
+
+    def __init__(self, study: Study, folder: Path) -> None:
+        self.study, self.folder = study, folder
+        self._runs = Planner(study, Journal(folder, read_only=True).results).runs()
+        self._report = build_report(study, self._runs)
+
+    @property
+    def complete(self) -> bool:
+        """Whether no run is waiting and every arm is confirmed at every point."""
+        return self._report.complete
+
+    @cached_property
+    def aggregates(self) -> DataFrame:
+        """A row for each metric of each configuration: its mean over seeds, the interval, `std`, `n`, how many seeds
+        are `planned` and how many `failed`, and `values` by seed.
+        """
+        own = ("metric", "mean", "ci_low", "ci_high", "std", "n")
+        return _frame(
+            {
+                **_candidate(each),
+                **{name: getattr(each, name) for name in own},
+                "planned": len(each.seeds),
+                "failed": len(each.failed),
+                "values": dict(each.values),
+            }
+            for each in self._report.aggregates
+        )
+
+    @cached_property
+    def comparisons(self) -> DataFrame:
+        """A row for each difference to the baseline, paired by seed: its interval, `p`, `p_corrected` and `n`."""
+        own = ("baseline", "metric", "difference", "ci_low", "ci_high", "p", "p_corrected", "n")
+        return _frame(
+            {**_candidate(each), **{name: getattr(each, name) for name in own}} for each in self._report.comparisons
+        )
+
+    @cached_property
+    def runs(self) -> DataFrame:
+        """A row for each run decided so far: seed, status ("waiting" where it has no result), and its final metrics."""
+        return _frame(_run_row(run, result) for run, result in self._runs)
+
+    @property
+    def failed(self) -> DataFrame:
+        """The rows of `runs` that diverged or failed."""
+        runs = self.runs
+        return runs[runs["status"].isin(["diverged", "failed"])] if len(runs) else runs
+
+    def report(self, form: str = "markdown") -> str:
+        """The tables as text: "terminal", "markdown", "json", "csv", "latex" or "html". Raises ValueError: another."""
+        return render(self._report, form)
+
+    @cached_property
+    def figures(self) -> Sequence[Path]:
+        """The figures as PNG files, drawn into ``report`` in the study's folder."""
+        from setsweep.sweeps.reports.figures import write_figures  # imported late: matplotlib takes a second
+
+        return write_figures(self._report, self.folder / "report")
+
+    def best_model(self, arm: str, point: Point | None = None) -> SetPredictor:
+        """The model kept of an arm's chosen configuration; ``predict(images, params={"k": 5})`` gives sets.
+
+        Args:
+            arm: its name.
+            point: at which point of the grid, path to value; may be left out where there is one point.
+
+        Raises:
+            ValueError: no such arm or point, or its model is not there (yet).
+        """
+        from setsweep.trainables.evaluation.predictor import SetPredictor
+
+        kept = [run for run, _ in self._runs if run.stage == "confirm" and run.arm == arm]
+        kept = [run for run in kept if run.seed == self.study.confirm_seeds[0]]
+        if arm not in self.study.arms:
+            raise ValueError(f"arm must be one of {', '.join(self.study.arms)}, got {arm!r}.")
+        points = self.study.points()
+        if point is None and len(points) > 1:
+            raise ValueError(f"point must be given, one of {points}, got none.")
+        wanted = points[0] if point is None else dict(point)
+        if wanted not in points:
+            raise ValueError(f"point must be one of {points}, got {wanted}.")
+        for run in kept:
+            if run.point == wanted and (folder := model_folder(self.folder, run) / "model.pt").exists():
+                return SetPredictor(folder.parent)
+        raise ValueError(f"model of {arm} must have been trained, got none in {self.folder / 'models'} yet.")
+
+
+def stored_result(study: str, storage: str) -> StudyResult:
+    """What a study has given that was run before.
+
+    Args:
+        study: a path, or a name.
+        storage: see `sweeps.records.study_folder.storage_folder`.
+
+    Raises:
+        ValueError: there is no such study, or nothing of it.
+    """
+    read, folder = stored_study(study, storage)
+    if not (folder / "journal.jsonl").exists():
+        raise ValueError(f"study {read.name!r} must have been run in {storage}, got no journal in {folder}.")
+    return StudyResult(read, folder)
+
+
+def _run_row(run: PlannedRun, result: RunResult | None) -> dict[str, Any]:
+    row = {**_candidate(run), "seed": run.seed, "key": run.key, "status": result.status if result else "waiting"}
+    if result is None:
+        return row
+    return {**row, "reason": result.reason, "seconds": result.seconds, "host": result.host, **result.metrics}
+
+
+def _candidate(entry: OfCandidate) -> dict[str, Any]:
+    """The configuration of an entry, as columns."""
+    return {
+        "arm": entry.arm,
+        **{f"point.{path}": value for path, value in entry.point.items()},
+        **{f"params.{name}": value for name, value in entry.params.items()},
+        "stage": entry.stage,
+        "trial": entry.trial,
+    }
+
+
+def _frame(rows: Iterable[Mapping[str, Any]]) -> DataFrame:
+    from pandas import DataFrame  # comes with MLflow; imported when it is asked for
+
+    frame = DataFrame(list(rows))
+    if "trial" in frame:
+        frame["trial"] = frame["trial"].astype("Int64")  # whole numbers, some of them missing
+    return frame
