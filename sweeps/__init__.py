@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from setsweep.sweeps.commands.result import StudyResult
     from setsweep.sweeps.study.study import Study
+    from setsweep.sweeps.sweep.result import StudyResult
 
 __all__ = ["read_study", "report", "run_study"]
 
@@ -63,15 +63,15 @@ def run_study(
     Raises:
         ValueError: bad input; nothing was trained.
         KeyboardInterrupt: Ctrl-C; what is done is kept and reported, and the same call goes on from there.
-        sweeps.execution.executor.ExecutorError: no run can be trained (any more); likewise.
+        sweeps.execution.errors.ExecutorError: no run can be trained (any more); likewise.
     """
     from rich.console import Console
 
-    from setsweep.sweeps.commands import run
-    from setsweep.sweeps.commands.executors import Where
-    from setsweep.sweeps.commands.result import StudyResult
+    from setsweep.sweeps.sweep import run_study as running
+    from setsweep.sweeps.sweep.executors import Where
+    from setsweep.sweeps.sweep.result import StudyResult
 
-    options = run.RunOptions(
+    options = running.RunOptions(
         storage=str(storage),
         where=Where(address=address, in_process=in_process),
         tracking_uri=tracking_uri,
@@ -79,7 +79,7 @@ def run_study(
         retry_failed=retry_failed,
     )
     read = read_study(study, overrides)
-    ended = run.run_study(read, options, Console(stderr=True, quiet=not progress))
+    ended = running.run_study(read, options, Console(stderr=True, quiet=not progress))
     if ended.stopped is not None:
         raise ended.stopped
     return StudyResult(read, ended.folder)
@@ -95,6 +95,6 @@ def report(storage: str | Path, study: str) -> StudyResult:
     Raises:
         ValueError: nothing of such a study is there.
     """
-    from setsweep.sweeps.commands.result import stored_result
+    from setsweep.sweeps.sweep.result import stored_result
 
     return stored_result(study, str(storage))

@@ -10,12 +10,14 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+from cyclopts import Parameter
 from rich.console import Console
 from rich.table import Table
 
+from setsweep.sweeps import DEFAULT_STORAGE, read_study
 from setsweep.sweeps.commands.exit_codes import DONE
-from setsweep.sweeps.commands.progress import duration
 from setsweep.sweeps.execution.capacity import room
 from setsweep.sweeps.execution.datasets import DatasetCache
 from setsweep.sweeps.execution.executor import Job
@@ -25,6 +27,7 @@ from setsweep.sweeps.planning.seed_groups import first_candidate
 from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.records.study_folder import study_folder
 from setsweep.sweeps.study.study import Resources, Study
+from setsweep.sweeps.sweep.progress import duration
 from setsweep.trainables.config.run_config import RunConfig, Training
 from setsweep.trainables.device import product_precision
 from setsweep.trainables.probes.steps import EndlessTraining
@@ -46,14 +49,27 @@ class Cost:
     mebibytes: float
 
 
-def plan_command(study: Study, *, storage: str, slots: int | None = None) -> int:
-    """Print the plan; nothing is recorded. Gives the exit code.
+def command(
+    study: str,
+    *,
+    overrides: Annotated[list[str] | None, Parameter(name="--set")] = None,
+    storage: str = DEFAULT_STORAGE,
+    slots: int | None = None,
+) -> int:
+    """Print what a study would run, how long and with how much memory; nothing is recorded.
 
     Args:
-        study: what is planned.
-        storage: where its results are, if there are any, see `sweeps.records.study_folder.storage_folder`.
-        slots: runs at once; None: what this machine has room for.
+        study: a study file, or the name of a bundled study.
+        overrides: change a field of the study for this time, e.g. --set training.epochs=3; may be given several times.
+        storage: folder or file:// URL where its results are kept, if there are any.
+        slots: runs at once; default: what this machine has room for.
     """
+    print_plan(read_study(study, overrides or ()), storage=storage, slots=slots)
+    return DONE
+
+
+def print_plan(study: Study, *, storage: str, slots: int | None = None) -> None:
+    """See `command`."""
     known = Journal(study_folder(storage, study.name), read_only=True).results
     planner = Planner(study, known)
     slots = slots or _slots(study.resources)
@@ -76,7 +92,6 @@ def plan_command(study: Study, *, storage: str, slots: int | None = None) -> int
         f"{study.resources.cpus:g} CPU and {_amount(study.resources.gpus)} GPU, and some seconds to start. "
         "Nothing was recorded."
     )
-    return DONE
 
 
 def measure(study: Study, configs: Sequence[RunConfig]) -> Cost:

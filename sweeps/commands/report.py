@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
+from cyclopts import Parameter
+
+from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.records.study_folder import stored_study
-from setsweep.sweeps.reports.formats.renderings import render
+from setsweep.sweeps.reports.formats import check_format, render
 from setsweep.sweeps.reports.report import build_report
 from setsweep.sweeps.reports.report_folder import write_report
 
 
-def report_command(study: str, *, storage: str, form: str = "terminal", out: Path | None = None) -> int:
-    """Print or write the report; gives the exit code.
+def command(
+    study: str,
+    *,
+    storage: str = DEFAULT_STORAGE,
+    form: Annotated[str, Parameter(name="--format")] = "terminal",
+    out: Path | None = None,
+) -> int:
+    """Print the tables of a study from what is done so far.
 
     Args:
-        study: a path, or a name.
-        storage: see `sweeps.records.study_folder.storage_folder`.
-        form: see `render`.
-        out: folder to write every format and the figures into instead.
-
-    Raises:
-        ValueError: there is no such study.
+        study: a study file, or the name of a study.
+        storage: folder or file:// URL where results are kept.
+        form: terminal, markdown, json, csv, latex or html.
+        out: write every format and the figures into this folder instead.
     """
+    check_format(form)
     read, folder = stored_study(study, storage)
     report = build_report(read, Planner(read, Journal(folder, read_only=True).results).runs())
     if out is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.journal import Journal
@@ -17,12 +18,12 @@ from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.study.study import Study
 
 
-def status_command(study: str | None, *, storage: str) -> int:
-    """Print a line for every arm of a study, or for every study of the storage; gives the exit code.
+def command(study: str | None = None, *, storage: str = DEFAULT_STORAGE) -> int:
+    """Print what is done, running, failed and waiting.
 
     Args:
-        study: a path, or a name; None: all studies.
-        storage: see `sweeps.records.study_folder.storage_folder`.
+        study: a study file, or the name of a study; default: all studies of the storage.
+        storage: folder or file:// URL where results are kept.
     """
     if study is not None:
         table, failed = _arms(*stored_study(study, storage))

@@ -7,12 +7,12 @@ import sys
 from typing import NoReturn
 
 
-def ui_command(*, port: int, tracking_uri: str | None = None) -> NoReturn:
-    """Become the MLflow server.
+def command(*, port: int = 5000, tracking_uri: str | None = None) -> NoReturn:
+    """Show the records in the MLflow UI.
 
     Args:
         port: to listen on, on this machine alone.
-        tracking_uri: the store to show; None: MLflow's setting, else its default in this folder.
+        tracking_uri: the store to show; default: MLflow's own (./mlflow.db).
     """
     uri = tracking_uri or os.environ.get("MLFLOW_TRACKING_URI") or "sqlite:///mlflow.db"
     print(f"MLflow on http://127.0.0.1:{port} shows {uri} (Ctrl-C ends it)", flush=True)

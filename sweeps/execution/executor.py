@@ -64,10 +64,6 @@ class GroupSize:
 Outcome = RunResult | GroupSize
 
 
-class ExecutorError(RuntimeError):
-    """No run can be trained at all; the message says why."""
-
-
 class Executor(Protocol):
     """Trains jobs on a number of slots. What all executors promise:
 

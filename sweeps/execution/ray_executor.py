@@ -25,7 +25,8 @@ from setsweep.data.arrays import from_arrays, to_arrays
 from setsweep.sweeps.execution import cluster
 from setsweep.sweeps.execution.answers import Done, Wait
 from setsweep.sweeps.execution.datasets import DatasetCache, base_key
-from setsweep.sweeps.execution.executor import ExecutorError, Job, Outcome
+from setsweep.sweeps.execution.errors import ExecutorError
+from setsweep.sweeps.execution.executor import Job, Outcome
 from setsweep.sweeps.execution.job_runner import JobRunner
 from setsweep.sweeps.execution.mailbox import Mailbox, Parcel, Worker, failures
 from setsweep.sweeps.execution.mailbox_server import MailboxAddress, serve

@@ -15,7 +15,7 @@ from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.mlflow_recorder import MlflowRecorder
 from setsweep.sweeps.records.study_folder import model_folder
-from setsweep.sweeps.reports.formats.renderings import render
+from setsweep.sweeps.reports.formats import render
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.run_result import RunResult

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from setsweep.sweeps.reports.formats.html import html
-from setsweep.sweeps.reports.formats.renderings import render
+from setsweep.sweeps.reports.formats import html, render
 from setsweep.sweeps.reports.report import Report
 
 _FILES = {"report.md": "markdown", "report.json": "json", "report.csv": "csv", "report.tex": "latex"}
@@ -21,7 +20,7 @@ def write_report(report: Report, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     texts = {folder / name: render(report, form) for name, form in _FILES.items()}
     figures = write_figures(report, folder)
-    texts[folder / "report.html"] = html(report, figures)
+    texts[folder / "report.html"] = html.text(report, figures)
     for path, text in texts.items():
         path.write_text(text, encoding="utf-8", newline="\n")
     return [*texts, *figures]

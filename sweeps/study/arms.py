@@ -8,7 +8,7 @@ from typing import Any
 from setsweep.losses import LOSSES
 from setsweep.losses.values import unknown
 from setsweep.sweeps.study.findings import Findings
-from setsweep.sweeps.study.names import name_rule
+from setsweep.sweeps.study.rules import name_rule
 from setsweep.sweeps.study.space import Space, is_space, read_space
 from setsweep.sweeps.study.study import Arm
 from setsweep.sweeps.study.training import TrainingBlock, read_training_space

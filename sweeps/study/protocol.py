@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from setsweep.losses.values import as_number, unknown
 from setsweep.sweeps.study.findings import Findings, Section
-from setsweep.sweeps.study.metrics import metrics_rule, objective_rule
+from setsweep.sweeps.study.rules import metrics_rule, objective_rule
 from setsweep.sweeps.study.study import Arm, Compare, Resources, Search
 from setsweep.sweeps.study.training import TrainingBlock
 from setsweep.trainables.config.complete import SEED

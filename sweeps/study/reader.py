@@ -11,7 +11,6 @@ from setsweep.sweeps.study.difference import describe_difference
 from setsweep.sweeps.study.errors import StudyError
 from setsweep.sweeps.study.findings import Findings, Section
 from setsweep.sweeps.study.grid import check_grid_alone, read_grid
-from setsweep.sweeps.study.names import name_rule
 from setsweep.sweeps.study.points import check_points
 from setsweep.sweeps.study.protocol import (
     check_device,
@@ -21,6 +20,7 @@ from setsweep.sweeps.study.protocol import (
     read_resources,
     read_search,
 )
+from setsweep.sweeps.study.rules import name_rule
 from setsweep.sweeps.study.source import Source, open_study, plain_source, read_source
 from setsweep.sweeps.study.study import Search, Study
 from setsweep.sweeps.study.training import TrainingBlock, fill_in_preset, fit_milestones, read_training

@@ -13,12 +13,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from setsweep.sweeps.execution.executor import ExecutorError, Outcome
+from setsweep.sweeps.cli import commands
+from setsweep.sweeps.execution.errors import ExecutorError
+from setsweep.sweeps.execution.executor import Outcome
 from setsweep.sweeps.execution.local_executor import LocalExecutor
 
 Command = Callable[..., Any]
@@ -246,11 +249,39 @@ def test_bad_input_is_told_in_a_line_and_ends_with_2(
     assert not Path("setsweep-results").exists()
 
 
-@pytest.mark.parametrize("arguments", [[], ["run"], ["report", "small", "--format", "pdf"], ["fly"]])
-def test_a_command_that_is_none_ends_with_2_and_the_usage(setsweep: Command, arguments: list[str]) -> None:
-    said = setsweep(*arguments)
-    assert said.code == 2
-    assert "usage: setsweep" in said.err
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["fly"], 'Unknown command "fly". Available commands: datasets, losses,'),
+        (["rum", "demo"], 'Unknown command "rum". Did you mean "run"?'),
+        (["run"], 'Command "run" parameter --study requires an argument.'),
+        (["run", "demo", "--adress", "auto"], "Unknown option: --adress. Did you mean --address?"),
+        (["plan", "demo", "--slots", "two"], 'Invalid value for --slots: unable to convert "two" into int.'),
+        (
+            ["report", "demo", "--format", "pdf"],
+            "format must be one of csv, html, json, latex, markdown, terminal, got",
+        ),
+    ],
+)
+def test_arguments_that_make_no_command_end_with_2_and_a_sentence(
+    setsweep: Command, arguments: list[str], said: str
+) -> None:
+    ended = setsweep(*arguments)
+    assert ended.code == 2
+    assert said in ended.err
+    assert ended.out == ""
+
+
+def test_without_a_command_the_commands_are_listed(setsweep: Command) -> None:
+    ended = setsweep()
+    assert ended.code == 0
+    for name, about in commands():
+        assert f" {name} " in ended.out
+        assert about.endswith(".")
+
+
+def test_the_version_is_that_of_the_package(setsweep: Command) -> None:
+    assert setsweep("--version").out.strip() == version("setsweep")
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])

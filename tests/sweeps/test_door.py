@@ -14,8 +14,8 @@ import pytest
 
 from setsweep.data import load_dataset
 from setsweep.sweeps import read_study, report, run_study
-from setsweep.sweeps.commands.result import StudyResult
-from setsweep.sweeps.sweep import Sweep
+from setsweep.sweeps.sweep.loop import Sweep
+from setsweep.sweeps.sweep.result import StudyResult
 
 SMALL: dict[str, Any] = {
     "study": "small",
@@ -72,7 +72,7 @@ def test_reports_and_figures_are_those_of_the_command_line(result: StudyResult, 
     assert result.report().startswith("# small")
     assert [path.suffix for path in result.figures] == [".png"] * len(result.figures)
     assert all(path.stat().st_size > 1000 for path in result.figures)
-    with pytest.raises(ValueError, match=r"^format must be one of terminal, markdown"):
+    with pytest.raises(ValueError, match=r"^format must be one of csv, html"):
         result.report("word")
 
 

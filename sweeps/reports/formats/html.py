@@ -24,7 +24,7 @@ img { max-width: 100%; }
 """
 
 
-def html(report: Report, figures: Sequence[Path] = ()) -> str:
+def text(report: Report, figures: Sequence[Path] = ()) -> str:
     """The page, with the PNG files `figures` inside it."""
     name = escape(report.study.name)
     about = f"<p>{escape(report.study.about)}</p>\n" if report.study.about else ""
@@ -52,8 +52,8 @@ def _table(table: Table) -> str:
 
 
 def _cell(cell: Cell, kind: str) -> str:
-    text = escape(cell.text)
-    return f"<td{kind}><b>{text}</b></td>" if cell.strong else f"<td{kind}>{text}</td>"
+    shown = escape(cell.text)
+    return f"<td{kind}><b>{shown}</b></td>" if cell.strong else f"<td{kind}>{shown}</td>"
 
 
 def _figure(path: Path) -> str:

@@ -18,7 +18,7 @@ _PADDING = 2  # columns of blanks that rich puts between two columns
 _FOLDED = 32  # width from which a text column may be folded
 
 
-def terminal(report: Report, *, width: int | None = None, colour: bool | None = None) -> str:
+def text(report: Report, *, width: int | None = None, colour: bool | None = None) -> str:
     """The tables and sentences in `width` columns; a table that is too wide continues below with further columns.
 
     Args:
@@ -31,8 +31,8 @@ def terminal(report: Report, *, width: int | None = None, colour: bool | None = 
 
     colour = sys.stdout.isatty() if colour is None else colour
     width = width or shutil.get_terminal_size(fallback=(120, 24)).columns
-    text = io.StringIO()
-    console = Console(file=text, width=width, force_terminal=colour, highlight=False, legacy_windows=False)
+    lines = io.StringIO()
+    console = Console(file=lines, width=width, force_terminal=colour, highlight=False, legacy_windows=False)
     about = f": {report.study.about}" if report.study.about else ""
     console.print(Text.assemble((report.study.name, "bold"), about))
     console.print(Text(progress(report)))
@@ -44,8 +44,7 @@ def terminal(report: Report, *, width: int | None = None, colour: bool | None = 
             console.print()
     for note in notes(report):
         console.print(Text(note))
-    lines = text.getvalue().splitlines()
-    return "\n".join(line if colour else line.rstrip() for line in lines) + "\n"
+    return "\n".join(line if colour else line.rstrip() for line in lines.getvalue().splitlines()) + "\n"
 
 
 def _split(table: Table, width: int) -> list[list[int]]:

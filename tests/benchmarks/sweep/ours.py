@@ -17,14 +17,14 @@ from pathlib import Path
 
 os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
 
-from setsweep.sweeps.commands.status import StatusFile
 from setsweep.sweeps.execution import cluster
 from setsweep.sweeps.execution.ray_executor import RayExecutor
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.mlflow_projection import Projection
+from setsweep.sweeps.records.status_file import StatusFile
 from setsweep.sweeps.records.study_folder import open_journal, study_folder
 from setsweep.sweeps.study.reader import read_study
-from setsweep.sweeps.sweep import Sweep
+from setsweep.sweeps.sweep.loop import Sweep
 
 # Three arms at RUNS / 12 grid points with four seeds: runs of ten epochs on scikit-learn's digits.
 TRAINING = """

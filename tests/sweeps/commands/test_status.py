@@ -21,7 +21,7 @@ from setsweep.sweeps.records import status_file
 from setsweep.sweeps.records.status_file import StatusFile
 from setsweep.sweeps.records.study_folder import open_journal, study_folder
 from setsweep.sweeps.study.reader import read_study
-from setsweep.sweeps.sweep import Sweep
+from setsweep.sweeps.sweep.loop import Sweep
 from setsweep.trainables.config.run_result import RunResult
 
 PATIENCE = 60

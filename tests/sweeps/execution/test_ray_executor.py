@@ -16,7 +16,8 @@ from ray import cloudpickle
 
 from setsweep.data.arrays import from_arrays
 from setsweep.sweeps.execution import cluster, ray_executor
-from setsweep.sweeps.execution.executor import ExecutorError, Job
+from setsweep.sweeps.execution.errors import ExecutorError
+from setsweep.sweeps.execution.executor import Job
 from setsweep.sweeps.execution.local_executor import LocalExecutor
 from setsweep.sweeps.execution.mailbox_server import MailboxAddress
 from setsweep.sweeps.execution.ray_executor import RayExecutor

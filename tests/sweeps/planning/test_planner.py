@@ -17,7 +17,7 @@ from setsweep.sweeps.execution.executor import Job
 from setsweep.sweeps.execution.simulated_executor import SimulatedExecutor, Weather
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
-from setsweep.sweeps.reports.formats.renderings import render
+from setsweep.sweeps.reports.formats import render
 from setsweep.sweeps.reports.report import build_report
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.study import Arm, Compare, Search, Study

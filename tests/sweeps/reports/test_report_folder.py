@@ -93,7 +93,7 @@ def test_dead_arms_and_unfinished_studies_can_be_drawn(
 
 
 def test_a_report_can_be_shown_without_waiting_for_matplotlib() -> None:
-    modules = "sys, setsweep.sweeps.reports.formats.renderings, setsweep.sweeps.reports.report_folder"
+    modules = "sys, setsweep.sweeps.reports.formats, setsweep.sweeps.reports.report_folder"
     code = f"import {modules}; print('matplotlib' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == "False\n"

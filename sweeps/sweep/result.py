@@ -12,7 +12,7 @@ from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.records.study_folder import model_folder, stored_study
-from setsweep.sweeps.reports.formats.renderings import render
+from setsweep.sweeps.reports.formats import render
 from setsweep.sweeps.reports.report import build_report
 from setsweep.sweeps.study.study import Point, Study
 from setsweep.trainables.config.run_result import RunResult

@@ -1,10 +1,8 @@
-"""A report as data: JSON with everything, CSV with a row per aggregate. Values are in record units (0.93, not 93 %)."""
+"""A report as JSON, with everything. Values are in record units (0.93, not 93 %)."""
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
 import json
 import math
 from collections.abc import Mapping
@@ -12,12 +10,9 @@ from typing import Any
 
 from setsweep.sweeps.planning.candidate import OfCandidate
 from setsweep.sweeps.reports.report import Report
-from setsweep.sweeps.statistics.aggregates import Aggregate
-
-_NUMBERS = ("mean", "ci_low", "ci_high", "std", "n")
 
 
-def json_text(report: Report) -> str:
+def text(report: Report) -> str:
     """The study, its aggregates of both stages, comparisons, chosen configurations and failures; no NaN, but null."""
     study = report.study
     plain = {
@@ -39,33 +34,10 @@ def json_text(report: Report) -> str:
     return json.dumps(_without_nan(plain), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
 
-def csv_text(report: Report) -> str:
-    """A row per aggregate; a column per grid key ("point.<key>") and per hyperparameter ("params.<name>")."""
-    points = [f"point.{name}" for name in report.study.grid]
-    params = list(dict.fromkeys(f"params.{name}" for a in report.aggregates for name in a.params))
-    columns = ["arm", *points, *params, "stage", "trial", "metric", *_NUMBERS, "planned", "failed", "values"]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(map(_csv_row, report.aggregates))
-    return text.getvalue()
-
-
 def _plain(entry: OfCandidate, *first: str) -> dict[str, Any]:
     """Some fields of the entry's candidate, then its own."""
     own = {name: value for name, value in vars(entry).items() if name != "candidate"}
     return {name: getattr(entry, name) for name in first} | own
-
-
-def _csv_row(aggregate: Aggregate) -> dict[str, Any]:
-    return {
-        **{name: getattr(aggregate, name) for name in ("arm", "stage", "trial", "metric", *_NUMBERS)},
-        **{f"point.{name}": value for name, value in aggregate.point.items()},
-        **{f"params.{name}": value for name, value in aggregate.params.items()},
-        "planned": len(aggregate.seeds),
-        "failed": json.dumps(dict(aggregate.failed), ensure_ascii=False),
-        "values": json.dumps(dict(aggregate.values)),
-    }
 
 
 def _without_nan(plain: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The metrics that a study can name for its set sizes: to choose by, and to compare by."""
+"""Rules of what only a study has: names of folders and records, and the metrics to choose and to compare by."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from typing import Any
 
 from setsweep.losses.values import unknown
 from setsweep.trainables.evaluation.metric import Metric, accuracies, all_metrics
-from setsweep.trainables.settings.rules import Rule, listed, text
+from setsweep.trainables.settings.rules import Rule, listed, spelled, text
 
 _K = "[1-9][0-9]*"
 VAL_PATTERN = f"val/(macro_)?(top|avg){_K}_accuracy"
 TEST_PATTERN = f"test/((top|avg){_K}_accuracy|macro_(top|avg){_K}_accuracy(_(few|medium|many))?|avg{_K}_set_size)"
+
+
+def name_rule(what: str) -> Rule:
+    """A name of letters, digits, ``-`` and ``_``, at most 100 of them."""
+    return spelled(r"[A-Za-z0-9_-]{1,100}", f"{what} of letters, digits, - and _")
 
 
 def objective_rule(ks: Sequence[int]) -> Rule:

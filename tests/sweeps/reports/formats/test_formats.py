@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from setsweep.sweeps.reports.formats.renderings import FORMATS, escape_latex, render
-from setsweep.sweeps.reports.formats.terminal import terminal
+from setsweep.sweeps.reports.formats import FORMATS, render
+from setsweep.sweeps.reports.formats.latex import escape_latex
+from setsweep.sweeps.reports.formats.terminal import text as terminal
 from setsweep.sweeps.reports.report import Report, build_report
 from setsweep.sweeps.study.study import Arm, Compare
 
@@ -50,7 +51,7 @@ def test_a_study_without_any_run_can_be_shown(study: Any, form: str) -> None:
 
 
 def test_an_unknown_format_is_refused_with_the_known_ones(report: Report) -> None:
-    with pytest.raises(ValueError, match="format must be one of terminal, markdown, json"):
+    with pytest.raises(ValueError, match="format must be one of csv, html, json"):
         render(report, "pdf")
 
 

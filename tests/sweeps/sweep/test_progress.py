@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from setsweep.sweeps.commands.progress import Progress
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.sweep.progress import Progress
 
 
 def test_every_seed_that_trains_beside_others_is_running(study: Study) -> None:

@@ -1,0 +1,1 @@
+"""A sweep: the planner decides, the executor runs, the recorder records; here they are joined."""

@@ -1,0 +1,167 @@
+"""Runs a study: puts the parts of a sweep together, runs what is missing, writes the report."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+from rich.console import Console
+
+from setsweep.sweeps.execution.datasets import DatasetCache
+from setsweep.sweeps.execution.errors import ExecutorError
+from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.records.journal import Journal
+from setsweep.sweeps.records.mlflow_projection import Projection
+from setsweep.sweeps.records.status_file import StatusFile
+from setsweep.sweeps.records.study_folder import open_journal, study_folder
+from setsweep.sweeps.reports.report import Report, build_report
+from setsweep.sweeps.reports.report_folder import write_report
+from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.sweep.executors import Where, opened
+from setsweep.sweeps.sweep.loop import Sweep, Watcher
+from setsweep.sweeps.sweep.preflight import check_runs
+from setsweep.sweeps.sweep.progress import Progress, duration
+
+Stop = KeyboardInterrupt | ExecutorError
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """How a study is run.
+
+    Args:
+        storage: folder or file:// URL where results are kept, a folder a study.
+        where: where runs are trained.
+        tracking_uri: MLflow server or database; None: MLflow's own default.
+        replace: take a study changed under the same name as the new one.
+        retry_failed: train again what has failed before.
+    """
+
+    storage: str
+    where: Where = field(default_factory=Where)
+    tracking_uri: str | None = None
+    replace: bool = False
+    retry_failed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """How running a study ended.
+
+    Args:
+        report: of what is done.
+        folder: of the study; `report` in it holds tables and figures.
+        records: where MLflow's records are, or what is missing of them.
+        stopped: what stopped it before its end: Ctrl-C, SIGTERM, or a cluster that gave up; None: nothing.
+        kept: how many of the study's runs are done and kept, e.g. "3 of 7 runs".
+    """
+
+    report: Report
+    folder: Path
+    records: str
+    stopped: Stop | None
+    kept: str
+
+
+def run_study(study: Study, options: RunOptions, console: Console) -> Ended:
+    """Run what is missing of a study and write its report.
+
+    Args:
+        study: what to run.
+        options: see `RunOptions`.
+        console: where progress is shown.
+
+    Raises:
+        ExecutorError: no run can be trained, and none was.
+        ValueError: a run that can't be trained, storage that can't be written, another study in it, no such cluster.
+    """
+    folder = study_folder(options.storage, study.name)
+    with open_journal(study, folder, replace=options.replace) as journal:
+        failed_again = {key for key, result in journal.results.items() if result.status == "failed"}
+        known = journal.results.items()
+        planner = Planner(study, {key: r for key, r in known if not (options.retry_failed and key in failed_again)})
+        for note in study.notes:
+            console.print(f"Note: {note}", highlight=False)
+        parts = _Parts(study, planner, DatasetCache(), journal, folder, console)
+        check_runs(study, planner, parts.datasets, here=options.where.here)  # before MLflow hears of the study
+        with Projection(study, planner, folder, tracking_uri=options.tracking_uri) as projection:
+            stopped = _run_what_is_left(parts, options.where, projection)
+            if isinstance(stopped, ExecutorError) and not projection.begun:
+                raise stopped
+            report = build_report(study, planner.runs())
+            if not (projection.up_to_date and (folder / "report").is_dir()):
+                projection.finish(report, write_report(report, folder / "report"), stopped=stopped is not None)
+    kept = f"{planner.done} of {planner.total} runs"
+    return Ended(report=report, folder=folder, records=projection.outcome(), stopped=stopped, kept=kept)
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What a sweep is put together from, but for the executor."""
+
+    study: Study
+    planner: Planner
+    datasets: DatasetCache
+    journal: Journal
+    folder: Path
+    console: Console
+
+    def say(self, text: str) -> None:
+        self.console.print(text, highlight=False)
+
+
+def _run_what_is_left(parts: _Parts, where: Where, projection: Projection) -> Stop | None:
+    """Run what the journal lacks; gives what stopped it, if anything did."""
+    study, planner = parts.study, parts.planner
+    left = planner.total - planner.done
+    if left <= 0:
+        parts.say(f"All {planner.total} runs of {study.name} are done.")
+        return None
+    began, before = time.monotonic(), _trained_seconds(planner)
+    try:
+        with (
+            opened(where, study, planner, parts.datasets, parts.say) as executor,
+            _sigterm_as_interrupt(),  # Ray takes SIGTERM when it starts
+        ):
+            slots = executor.slots  # some may rest later
+            together = "" if study.resources.seeds_per_worker == 1 else ", each with seeds together where that pays"
+            parts.say(f"{study.name}: {left} of {planner.total} runs to train, {slots} at a time{together}")
+            with Progress(study, planner, console=parts.console) as progress:
+                watchers: list[Watcher] = [projection, progress, StatusFile(parts.folder)]
+                projection.on_problem = lambda problem: setattr(progress, "note", problem)
+                Sweep(study, planner, executor, parts.journal, parts.folder, watchers).run()
+                seconds = time.monotonic() - began
+            share = (_trained_seconds(planner) - before) / (seconds * slots)
+            parts.say(f"{left} runs in {duration(seconds)}; {100 * share:.0f} % of the slots' time was training.")
+    except (KeyboardInterrupt, ExecutorError) as error:
+        return error
+    return None
+
+
+def _trained_seconds(planner: Planner) -> float:
+    return sum(result.seconds for result in planner.results.values())
+
+
+@contextmanager
+def _sigterm_as_interrupt() -> Iterator[None]:
+    """A job scheduler's SIGTERM stops a sweep as cleanly as Ctrl-C."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        sys.stderr.flush()
