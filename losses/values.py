@@ -60,7 +60,7 @@ class Number:
             raise ValueError(f"must be {self.words()}{otherwise}, got {value!r}.")
         if not self._holds(number):
             raise ValueError(f"must be {self.bounds()}{otherwise}, got {value!r}.")
-        return int(number) if self.whole else float(number)
+        return int(number) if self.whole else float(number) + 0.0  # -0.0 is 0.0
 
     def _holds(self, number: float) -> bool:
         return (

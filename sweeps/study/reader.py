@@ -35,13 +35,14 @@ from setsweep.trainables.settings.yaml_text import dump_yaml
 
 __all__ = ["StudyError", "describe_difference", "read_study"]
 
-_REQUIRED = ("study", "data", "model", "k", "arms")
+REQUIRED = ("study", "data", "model", "k", "arms")
 NAME = Setting(name_rule("a name"), "", "of the study: its folder and its records have it")
 ABOUT = Setting(text(), "", "what is asked, one sentence")
 ROOT = Setting(text(), None, "where the data files lie; default: SETSWEEP_DATA, else ~/.cache/setsweep")
 DOWNLOAD = Setting(flag(), False, "whether data files that are missing are fetched")
+DATA_FILES = {"root": ROOT, "download": DOWNLOAD}  # what `data` may hold besides what decides a result
 
-_FIELDS = (*_REQUIRED, "about", "training", "grid", "search", "confirm", "compare", "resources")
+FIELDS = (*REQUIRED, "about", "training", "grid", "search", "confirm", "compare", "resources")
 
 
 def read_study(study: str | Path | Mapping[str, Any], overrides: Sequence[str] = ()) -> Study:
@@ -68,13 +69,13 @@ def read_study(study: str | Path | Mapping[str, Any], overrides: Sequence[str] =
 
 def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
     source = findings.source
-    top = Section(findings, (), _FIELDS)
-    for field in _REQUIRED:
+    top = Section(findings, (), FIELDS)
+    for field in REQUIRED:
         if field not in top.values:
             findings.add((field,), "must be given, got nothing.")
     name, about = top.read("study", NAME), top.read("about", ABOUT)
     root, download = _read_data_files(findings)
-    data = _read_config(findings, "data", check_data, _without(source, "data", "root", "download"))
+    data = _read_config(findings, "data", check_data, _without(source, "data", *DATA_FILES))
     model = _read_config(findings, "model", check_model, source.values.get("model"))
     k = _read_k(findings, num_classes(data) if data else None)
     training = read_training(findings)
@@ -117,8 +118,8 @@ def _k_of_losses(search: Search | None, k: tuple[int, ...]) -> int:
 
 def _read_data_files(findings: Findings) -> tuple[str | None, bool]:
     """Where the data lies; not part of what decides a result."""
-    section = Section(findings, ("data",))
-    return section.read("root", ROOT), section.read("download", DOWNLOAD)
+    given = Section(findings, ("data",)).read_all(DATA_FILES)
+    return given["root"], given["download"]
 
 
 def _without(source: Source, section: str, *fields: str) -> Any:

@@ -12,6 +12,12 @@ from setsweep.trainables.settings.setting import Setting
 
 Kind = Literal["uniform", "log_uniform", "int", "log_int", "choice"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS_OF_TYPE: Mapping[str, tuple[Kind, ...]] = {
+    "real": KINDS,
+    "whole": ("int", "log_int", "choice"),
+    "other": ("choice",),
+}
+"""How a value can be searched, by the type of its rule."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,11 +116,11 @@ def _choice(given: Any, setting: Setting) -> Space:
 
 
 def _range(kind: Kind, given: Any, setting: Setting) -> Space:
-    kind_of_value = setting.rule.type
-    if kind_of_value == "other":
-        raise ValueError(f"must be searched by choice, got {kind!r}.")
-    if kind_of_value == "whole" and kind in ("uniform", "log_uniform"):
-        raise ValueError(f"must be searched by int, log_int or choice, as it is a whole number, got {kind!r}.")
+    legal = KINDS_OF_TYPE[setting.rule.type]
+    if kind not in legal:
+        names = f"{', '.join(legal[:-1])} or choice" if legal[:-1] else "choice"
+        why = ", as it is a whole number" if setting.rule.type == "whole" else ""
+        raise ValueError(f"must be searched by {names}{why}, got {kind!r}.")
     ends = [as_number(end) for end in given] if isinstance(given, list | tuple) else []
     if len(ends) != 2 or ends[0] is None or ends[1] is None:
         raise ValueError(f"must be searched between two numbers [low, high], got {given!r}.")

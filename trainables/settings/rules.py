@@ -77,7 +77,8 @@ def share_or_whole() -> Rule:
             raise ValueError(f"must be <= 1 or whole or auto, got {value}.")
         return checked
 
-    return Rule(amount.type, check, "a share of one, a whole number, or auto", amount.schema)
+    schema = {"anyOf": [real(low=0, high=1).schema, whole(0).schema, {"enum": ["auto"]}]}
+    return Rule(amount.type, check, "a share of one, a whole number, or auto", schema)
 
 
 def one_of(*names: str | None) -> Rule:
@@ -137,7 +138,8 @@ def listed(item: Rule, *, length: int | None = None, ascending: bool = False) ->
         return items
 
     sizes = {} if length is None else {"minItems": length, "maxItems": length}
-    schema = {"type": "array", "items": dict(item.schema), **sizes}
+    distinct = {"uniqueItems": True} if ascending else {}
+    schema = {"type": "array", "items": dict(item.schema), **sizes, **distinct}
     return Rule("other", check, f"{'an ascending list' if ascending else words}, each {item.words}", schema)
 
 

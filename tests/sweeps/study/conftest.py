@@ -1,4 +1,4 @@
-"""The example study of the design, and a way to read a text as a study file."""
+"""The example study of the design, a way to read a text as a study file, and what checks one by its JSON schema."""
 
 # ruff: noqa: E501  # the example stands as it does in the design
 
@@ -8,9 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
+from jsonschema.protocols import Validator
 
 from setsweep.sweeps.study.errors import StudyError
 from setsweep.sweeps.study.reader import read_study
+from setsweep.sweeps.study.schema.study import study_schema
 from setsweep.sweeps.study.study import Study
 
 EXAMPLE = """\
@@ -60,3 +63,9 @@ def errors_of(read_text: Callable[..., Study]) -> Callable[..., list[str]]:
         return list(caught.value.errors)
 
     return errors
+
+
+@pytest.fixture(scope="session")
+def validator() -> Validator:
+    """Validates plain data as study files."""
+    return Draft202012Validator(study_schema())

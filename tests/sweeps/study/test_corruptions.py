@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from jsonschema.protocols import Validator
 
 from setsweep.sweeps.study.errors import StudyError
 from setsweep.sweeps.study.study import Study
@@ -41,6 +42,28 @@ ANYTHING = (
     *({"choice": [[1], {}]}, {"int": [1, 2**62]}, {"default": 1}, {"training.epochs": {"int": [1, 2]}}),
 )
 ROUNDS = 200
+OTHER = """\
+study: other
+data: {name: "package.module:data", root: /data, size: [1, 2], label_noise: 0.1}
+model: {name: "package:model", depth: 3, deep: {a: 1}}
+training:
+  preset: noised_cifar100
+  optimizer: null
+  augment: {cutout: {int: [0, 8]}}
+  keep_lr_per_example: true
+  batch_size: {choice: [32, full], default: 32}
+k: 2
+arms:
+  mild: {loss: avgk, alpha: default_space, k: 3, training.gamma: {uniform: [0.1, 1]}}
+  focal: {loss: epr}
+  ldam:
+grid: {data.size: [[1], [2]], model.depth: [1, 2], training.augment.flip: [true, false]}
+search: {trials: 3, seeds: [7]}
+confirm: null
+compare: {metrics: [test/top2_accuracy]}
+resources: {gpus: 0.5, seeds_per_worker: auto}
+"""
+"""What the example does not have."""
 
 
 def fields(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -121,3 +144,30 @@ def test_a_random_change_of_a_character_gives_a_study_or_its_errors(read_text: R
             read_text(text)
         except StudyError as error:
             assert all(line.startswith("study.yaml:") for line in error.errors)
+
+
+@pytest.mark.parametrize("kind", ["replaced", "renamed", "removed"])
+@pytest.mark.parametrize("other", [False, True])
+def test_whatever_is_read_validates_as_it_is_and_as_it_is_recorded(
+    read_text: Read, validator: Validator, example: str, kind: str, other: bool
+) -> None:
+    values = read_yaml(OTHER if other else example)[0]
+    paths = list(fields(values))
+    rng = random.Random(kind)
+    legal = [value for value in ANYTHING if not any(value is each for each in ILLEGAL_EVERYWHERE)]
+    read = 0
+    for _ in range(ROUNDS):
+        path, value = rng.choice(paths), rng.choice(legal)
+        if kind == "replaced":
+            changed = replaced(values, path, value)
+        else:
+            name = rng.choice(("avgk", "focal", "lr", "seeds", "training.epochs")) if kind == "renamed" else None
+            changed = renamed(values, path, name)
+        try:
+            study = read_text(dump_yaml(changed))
+        except StudyError:
+            continue
+        read += 1
+        for plain in (changed, read_yaml(study.text)[0]):
+            assert [error.message for error in validator.iter_errors(plain)] == [], (path, value)
+    assert read > ROUNDS / 20, "the changes are hardly ever legal: the test has lost its teeth"

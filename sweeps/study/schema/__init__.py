@@ -1,0 +1,1 @@
+"""The JSON schema of study files, for editors, from the declared rows."""

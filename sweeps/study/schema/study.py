@@ -1,0 +1,170 @@
+"""The JSON schema of study files, for editors: names, ranges, defaults and descriptions are those of the declared rows.
+
+It is draft 2020-12 in words that draft 7 has too, since older language servers know no others: so a mapping whose
+fields depend on a name gets them by if and then, each time all of them, and refuses others there. What rules several
+fields together (milestones below the epochs, low < high, k below the number of classes) only reading the study tells;
+and a number spelled as text, which reading a study takes for the number, is an error here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from setsweep.data.user_function import FORM
+from setsweep.sweeps.study.protocol import (
+    ASYNCHRONOUS,
+    RESOURCES,
+    compare_settings,
+    confirm_settings,
+    search_settings,
+)
+from setsweep.sweeps.study.reader import ABOUT, DATA_FILES, NAME, REQUIRED
+from setsweep.sweeps.study.schema.arms import PATHS, arm_definitions
+from setsweep.sweeps.study.schema.settings import (
+    Schema,
+    description,
+    fields_schema,
+    keys_among,
+    ref,
+    row_names,
+    searchable_schema,
+    space_definitions,
+    value_schema,
+    values_schema,
+)
+from setsweep.sweeps.study.training import KEEP_LR, KEEP_LR_PER_EXAMPLE
+from setsweep.trainables.config.presets import PRESETS
+from setsweep.trainables.config.run_config import SECTIONS, TRAINING
+from setsweep.trainables.config.sections import TABLES, declared_settings, k_rule
+from setsweep.trainables.config.training import PRESET, nest
+from setsweep.trainables.settings.rules import listed
+from setsweep.trainables.settings.setting import Setting
+
+_NAMED = ("data", "model")  # sections of a study that name a row of a table, or a function of the user's
+_OWN = "package.module:function"  # as messages call it
+_SIZE = Setting(k_rule(None), None, "size of the sets that are reported, or an ascending list of them")
+
+
+def study_schema() -> Schema:
+    """What an editor, or any validator of JSON schemas, needs to know of a study file."""
+    sections = {
+        "study": value_schema(NAME),
+        "about": value_schema(ABOUT),
+        "data": _about("the data set and its settings", ref("data")),
+        "model": _about("the network and its settings", ref("model")),
+        "training": _about("how every run trains", ref("training")),
+        "k": _set_sizes(),
+        "arms": _about("what is compared: losses with fixed and searched values", ref("arms")),
+        "grid": _about("values at whose every combination every arm is run", ref("grid")),
+        "search": _about("how hyperparameters are chosen, on validation", _section(_search())),
+        "confirm": _about("how the chosen ones are reported, on test", _section(confirm_settings())),
+        "compare": _about("which differences are tested", _section(compare_settings(None, ()))),
+        "resources": _about("what a run occupies", _section(RESOURCES)),
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        **fields_schema(sections),
+        "required": list(REQUIRED),
+        "allOf": [_grid_of(section, name) for section in _NAMED for name in (*TABLES[section], _OWN)],
+        "$defs": _definitions(),
+    }
+
+
+def _definitions() -> Schema:
+    """What is referred to, by name; a row of a table is ``SECTION.ROW``."""
+    found = {section: _named_section(section) for section in _NAMED}
+    for section in _NAMED:
+        found |= {f"{section}.{name}": _row(section, name) for name in (*TABLES[section], _OWN)}
+        found |= {f"grid.{section}.{name}": _grid_row(section, name) for name in (*TABLES[section], _OWN)}
+    found |= {path: searchable_schema(setting) for path, setting in PATHS.items()}
+    return found | arm_definitions() | space_definitions() | {"training": _training(), "grid": _grid()}
+
+
+def _named_section(section: str) -> Schema:
+    """A mapping whose name says which other fields it has."""
+    own = {"type": "string", "pattern": f"^{FORM.pattern}$", "description": "a function of your own"}
+    return {
+        "type": "object",
+        "required": ["name"],
+        "properties": {"name": {"anyOf": [*row_names(section), own]}},
+        "allOf": [
+            {"if": _has_name(section, name), "then": ref(f"{section}.{name}")} for name in (*TABLES[section], _OWN)
+        ],
+    }
+
+
+def _row(section: str, name: str) -> Schema:
+    """The fields of a section that has that name; a user's function takes any."""
+    settings = {**declared_settings(section, {"name": name}), **_besides(section)}
+    fields = {"name": True, **{key: value_schema(setting) for key, setting in settings.items()}}
+    return {"properties": fields} if name == _OWN else fields_schema(fields)
+
+
+def _besides(section: str) -> Mapping[str, Setting]:
+    """What the section may hold that is no setting of what it names."""
+    return DATA_FILES if section == "data" else {}
+
+
+def _has_name(section: str, name: str) -> Schema:
+    """Whether a section names that row; any text with a colon means a function of the user's."""
+    meant = {"type": "string", "pattern": ":"} if name == _OWN else {"const": name}
+    return {"type": "object", "required": ["name"], "properties": {"name": meant}}
+
+
+def _training() -> Schema:
+    """Settings, those of sections by section, each fixed or searched; and what fills in or scales some."""
+    given = nest({path: ref(f"training.{path}") for path in TRAINING})
+    sections = {name: _mapping(given[name]) for name in SECTIONS}
+    presets = [{"const": name, "description": preset.paper} for name, preset in PRESETS.items()]
+    preset = {"description": "a paper's schedule, for what is left out", "anyOf": [*presets, {"type": "null"}]}
+    return _mapping({**given, **sections, PRESET: preset, KEEP_LR: value_schema(KEEP_LR_PER_EXAMPLE)})
+
+
+def _set_sizes() -> Schema:
+    """One or some, told apart as a value and a search space are."""
+    some = {**listed(_SIZE.rule, ascending=True).schema, "minItems": 1}
+    return _about(description(_SIZE), {"if": {"type": "array"}, "then": some, "else": dict(_SIZE.rule.schema)})
+
+
+def _grid() -> Schema:
+    """What the grid of any study has; of data and model see `_grid_row`."""
+    return {
+        "type": ["object", "null"],
+        "properties": {path: values_schema(setting) for path, setting in PATHS.items()},
+        "patternProperties": {rf"^{section}\.": {"type": "array", "minItems": 1} for section in _NAMED},
+        "additionalProperties": False,
+    }
+
+
+def _grid_row(section: str, name: str) -> Schema:
+    """The fields of `grid` for the data or the model of that name; those of a user's function can't be known."""
+    settings = declared_settings(section, {"name": name})
+    fields = {f"{section}.{key}": values_schema(setting) for key, setting in settings.items()}
+    if name == _OWN:
+        not_settings = [f"{section}.{key}" for key in ("name", *_besides(section))]
+        return {"properties": fields, "propertyNames": {"not": {"enum": not_settings}}}
+    return {"properties": fields, "propertyNames": keys_among(section, fields)}
+
+
+def _grid_of(section: str, name: str) -> Schema:
+    """In a study whose data or model has that name, the grid has its fields."""
+    named = {"required": [section], "properties": {section: _has_name(section, name)}}
+    return {"if": named, "then": {"properties": {"grid": ref(f"grid.{section}.{name}")}}}
+
+
+def _search() -> dict[str, Setting]:
+    return {**search_settings(()), "asynchronous": ASYNCHRONOUS}
+
+
+def _section(settings: Mapping[str, Setting]) -> Schema:
+    return _mapping({name: value_schema(setting) for name, setting in settings.items()})
+
+
+def _mapping(fields: Mapping[str, Schema]) -> Schema:
+    """One that may be left empty."""
+    return {"type": ["object", "null"], **fields_schema(fields)}
+
+
+def _about(about: str, schema: Schema) -> Schema:
+    return {"description": about, **schema}
