@@ -3,11 +3,11 @@
 Garcin, Servajean, Joly, Salmon: A two-head loss function for deep Average-K classification, 2023, equations 10 to 15.
 Good for: sets whose size follows the ambiguity of the example and is k on average, above all for rare classes. One head
 (SCCP) learns by cross-entropy and proposes candidate classes over the batch; the other (ML) learns label and candidates
-as positives.
-Cost: a second linear layer, one softmax, one log-sigmoid and one selection over the whole batch.
+as positives. Cost: a second linear layer, one softmax, one log-sigmoid and one selection over the whole batch.
 
 Differs from the paper: equation 14 as printed counts the true label among the negatives but not in their number; figure
-3 leaves it out, and so do we (`y_in_negatives` gives the printed form). Without candidates (k = 1) their term is 0.
+3 leaves it out, and so do we (`y_in_negatives` gives the printed form). Without candidates (k = 1) their term is 0. Of
+candidates that tie for the last places of equation 12 any are taken, as many as there are places.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from torch.nn.functional import logsigmoid
 from setsweep.losses.checks import at_labels, check_batch, check_k
 from setsweep.losses.cross_entropy import log_softmax
 from setsweep.losses.declaration import Hyperparameter, LossDeclaration
-from setsweep.losses.kernels.selection import top_positions
-from setsweep.losses.kernels.short_rows import NotDifferentiable, are_few, by_class, mark_largest_
+from setsweep.losses.kernels.selection import NotDifferentiable, top_positions
+from setsweep.losses.kernels.short_rows import are_few, by_class, mark_largest_
 
 
 def avgk(
@@ -35,8 +35,7 @@ def avgk(
     y_in_negatives: bool = False,
     batches: int = 1,
 ) -> Tensor:
-    """Cross-entropy of the SCCP head plus binary cross-entropy of the ML head on label and candidates (two-head eq.
-    15).
+    """Cross-entropy of the SCCP head plus binary cross-entropy of the ML head on its targets (two-head eq. 15).
 
     Args:
         ml_scores: (batch, classes) of the multi-label head, which predicts.
@@ -67,8 +66,8 @@ def avgk(
     log_probabilities = log_softmax(sccp_scores)
     cross_entropy = -at_labels(log_probabilities, labels)
     negative, positive = alpha / (num_classes - k), alpha / max(k - 1, 1)
-    mark = _MarkFew.of if few else _mark
-    signs, weights = mark(log_probabilities.detach(), labels, k, negative, positive, batches)
+    signs_and_weights = _SignsAndWeightsOfFew.of if few else _signs_and_weights
+    signs, weights = signs_and_weights(log_probabilities.detach(), labels, k, negative, positive, batches)
     margins = signs * ml_scores
     of_classes = logsigmoid(margins.t()).t() if few else logsigmoid(margins)  # it copies what is not contiguous
     values = cross_entropy - (weights * of_classes).sum(1)
@@ -90,7 +89,7 @@ def candidate_classes(log_probabilities: Tensor, labels: Tensor, *, k: int) -> T
     return top_positions(others.flatten(), (k - 1) * len(labels))
 
 
-def _mark(
+def _signs_and_weights(
     log_probabilities: Tensor, labels: Tensor, k: int, negative: float, positive: float, batches: int
 ) -> tuple[Tensor, Tensor]:
     """1 for the label and the candidates, else -1; and the weight of each class. Both (batch, classes)."""
@@ -103,17 +102,17 @@ def _mark(
         ]
     )
     of_label = labels.unsqueeze(1)
-    signs = _marked(log_probabilities, -1.0, candidates, 1.0).scatter(1, of_label, 1.0)
-    return signs, _marked(log_probabilities, negative, candidates, positive).scatter(1, of_label, 1.0)
+    signs = _filled(log_probabilities, -1.0, candidates, 1.0).scatter(1, of_label, 1.0)
+    return signs, _filled(log_probabilities, negative, candidates, positive).scatter(1, of_label, 1.0)
 
 
-def _marked(like: Tensor, elsewhere: float, positions: Tensor, value: float) -> Tensor:
+def _filled(like: Tensor, elsewhere: float, positions: Tensor, value: float) -> Tensor:
     """A tensor like `like`, full of `elsewhere` and with `value` at the flattened `positions`."""
     return torch.full_like(like, elsewhere).flatten().scatter(0, positions, value).view_as(like)
 
 
-class _MarkFew(NotDifferentiable):
-    """As `_mark`, where there are few classes: by a threshold instead of positions, a class at a time."""
+class _SignsAndWeightsOfFew(NotDifferentiable):
+    """As `_signs_and_weights`, where there are few classes: by a threshold instead of positions, a class at a time."""
 
     @staticmethod
     def forward(
@@ -138,8 +137,9 @@ class _MarkFew(NotDifferentiable):
         scores = scores.movedim(in_dims[0], 0)
         labels = labels.expand(len(scores), -1) if in_dims[1] is None else labels.movedim(in_dims[1], 0)
         k, negative, positive, batches = numbers
-        marks = _MarkFew.of(scores.flatten(0, 1), labels.flatten(), k, negative, positive, batches * len(scores))
-        return tuple(mark.unflatten(0, labels.shape) for mark in marks), (0, 0)
+        rows, all_batches = scores.flatten(0, 1), batches * len(scores)
+        both = _SignsAndWeightsOfFew.of(rows, labels.flatten(), k, negative, positive, all_batches)
+        return tuple(each.unflatten(0, labels.shape) for each in both), (0, 0)
 
 
 class AvgK(nn.Module):

@@ -1,7 +1,10 @@
 """Cross-entropy: the baseline of every comparison.
 
-Good for: top-1; it is also calibrated for top-k and average-k sets, though only in the limit of infinite data and a
-model that can represent anything. Cost: one softmax. Takes soft labels.
+As written in Sawada et al. 2020, equations 3 and 4, and Garcin et al. 2023 (two-head paper), equation 3. Good for:
+top-1; it is also calibrated for top-k and average-k sets, though only in the limit of infinite data and a model that
+can represent anything. Cost: one softmax. Takes soft labels.
+
+Differs from the papers: nothing. Equation 4 of the two-head paper, called its gradient, is that of the softmax.
 """
 
 from __future__ import annotations

@@ -61,8 +61,8 @@ class LossDeclaration:
 
     Args:
         name: its name in study files and records.
-        module: the ``nn.Module``; called as ``module(num_classes=..., [k=..., class_counts=...,] **hyperparameters)``,
-            with those of the bracketed arguments that the `needs_*` fields ask for.
+        module: the ``nn.Module``; called as ``module(num_classes=..., **needed, **hyperparameters)``, where
+            `needed` has those of k, class_counts, num_examples and generator that the `needs_*` fields ask for.
         paper: citation, short.
         about: what sets it is good for, one sentence.
         hyperparameters: by name, in the order of the module's arguments.

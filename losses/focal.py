@@ -3,7 +3,8 @@
 Lin, Goyal, Girshick, He, Dollar: Focal Loss for Dense Object Detection, 2017. Good for: imbalanced data. Cost:
 cross-entropy.
 
-Differs from the paper: nothing. Table 1 of the noised paper misprints it, with its reference swapped with LDAM's.
+Differs from the paper: the probability is that of a softmax over the classes, as in Table 1 of the noised paper, not of
+a sigmoid for each; no class has a weight of its own. Table 1 misprints the loss and swaps its reference with LDAM's.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 Cao, Wei, Gaidon, Arechiga, Ma: Learning Imbalanced Datasets with Label-Distribution-Aware Margin Loss, 2019. Good for:
 macro accuracy on imbalanced data. Wants cosine scores (a normalised last layer). Cost: cross-entropy.
 
-Differs from the paper: nothing. Table 1 of the noised paper leaves out the scale.
+Differs from the paper: nothing; classes without examples, of which it does not speak, have the widest margin. Its
+deferred re-weighting is a schedule, not part of the loss. Table 1 of the noised paper leaves out the scale.
 """
 
 from __future__ import annotations

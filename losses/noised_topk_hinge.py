@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from setsweep.losses.checks import at_labels, check_batch, check_k
 from setsweep.losses.declaration import Hyperparameter, LossDeclaration
-from setsweep.losses.kernels.noised_kth import noised_top
+from setsweep.losses.kernels.noised_kth import smoothed_kth_largest
 from setsweep.losses.ldam import class_margins
 
 
@@ -34,7 +34,7 @@ def noised_topk_hinge(
     noise: Tensor | None = None,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    """``max(0, 1 + noised_top(scores, k + 1) - score of the label)`` (noised paper eq. 10).
+    """``max(0, 1 + smoothed_kth_largest(scores, k + 1) - score of the label)`` (noised paper eq. 10).
 
     Args:
         scores: (batch, classes).
@@ -53,7 +53,7 @@ def noised_topk_hinge(
     """
     scores = check_batch(scores, labels)
     check_k(k, scores.shape[1])
-    lead = noised_top(
+    lead = smoothed_kth_largest(
         scores, k + 1, epsilon=epsilon, num_samples=num_samples, noise=noise, generator=generator, less=labels
     )
     return (1 + lead).relu()
@@ -71,19 +71,20 @@ def noised_imbalanced_topk_hinge(
     noise: Tensor | None = None,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    """``max(0, scale * (margin of the label + noised_top(scores, k + 1) - score of the label))`` (noised paper eq. 13).
+    """As `noised_topk_hinge`, with a margin for each class and a scale (noised paper eq. 13).
 
-    Arguments, result and errors as for `noised_topk_hinge`, but for these:
+    ``max(0, scale * (margin of the label + smoothed_kth_largest(scores, k + 1) - score of the label))``. Arguments,
+    result and errors are the same, but for these:
 
     Args:
         scores: (batch, classes), cosines.
-        margins: (classes,), see `losses.ldam.class_margins`.
+        margins: (classes,), see `setsweep.losses.ldam.class_margins`.
         scale: what the cosines, margin and noise added, are multiplied with.
     """
     scores = check_batch(scores, labels)
     check_k(k, scores.shape[1])
     margin = at_labels(margins.to(scores.dtype).expand_as(scores), labels)
-    lead = noised_top(
+    lead = smoothed_kth_largest(
         scores, k + 1, epsilon=epsilon, num_samples=num_samples, noise=noise, generator=generator, less=labels
     )
     return (scale * (margin + lead)).relu()

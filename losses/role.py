@@ -1,11 +1,10 @@
 """ROLE: regularised online estimation of the labels that were not observed.
 
-Cole, Mac Aodha, Lorieul, Perona, Morris, Jojic: Multi-Label Learning from Single Positive Labels, 2021; Garcin et al.
-2023 (two-head paper), section 4.6. Good for: comparison with avgk on average-k sets of small data sets. Cost: a few
-passes over the
-scores, and the estimates: 4 bytes x training examples x classes (1 GB for 244,000 x 1,081), plus what their optimiser
-keeps. A step
-reads and writes the rows of its batch alone: their gradient is sparse, which plain torch.optim.SGD and SparseAdam take.
+Cole, Mac Aodha, Lorieul, Perona, Morris, Jojic: Multi-Label Learning from Single Positive Labels, 2021; described in
+Garcin et al. 2023 (two-head paper), section 4.6. Good for: comparison with avgk on average-k sets of small data sets.
+Cost: a few passes over the scores, and the estimates: 4 bytes x training examples x classes (1 GB for 244,000 x 1,081),
+plus what their optimiser keeps. A step reads and writes the rows of its batch alone: their gradient is sparse, which
+plain torch.optim.SGD and SparseAdam take.
 
 Differs from the paper: logarithms are exact, not of x + 1e-5; `lam` weighs the terms on the expected number of
 positives (0 leaves them out). An example's own label starts at 0.995, as in the published code, when the example is
@@ -28,7 +27,7 @@ OTHERS_START = math.log(0.6 / 0.4)  # estimates of the others start between 0.4 
 
 
 def role(scores: Tensor, labels: Tensor, estimates: Tensor, *, k: int, lam: float = 1.0) -> Tensor:
-    """Half the sum of the classifier's side and the estimator's side (Cole et al., equations 12 and 13).
+    """Half the sum of the classifier's side and the estimator's side (Cole et al., two-head sec. 4.6).
 
     A side is, per class, cross-entropy with the other side held constant and log-loss of the label, plus ``lam`` times
     the squared gap between expected number of positives and k, per class squared, which is added to every value.
@@ -94,7 +93,7 @@ class Role(nn.Module):
         if indices is None or indices.dtype != torch.int64 or indices.shape != labels.shape:
             shape = None if indices is None else f"{indices.dtype} of shape {tuple(indices.shape)}"
             raise ValueError(f"indices must be int64 of shape {tuple(labels.shape)}, one for each label, got {shape}.")
-        at_labels(check_batch(scores, labels).detach(), labels)
+        at_labels(check_batch(scores, labels).detach(), labels)  # which refuses bad labels before anything is written
         check_range("indices", indices, "num_examples", len(self.seen))
         self._start(labels, indices)
         return role(scores, labels, embedding(indices, self.estimates, sparse=True), k=self.k, lam=self.lam)

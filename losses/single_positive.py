@@ -36,8 +36,7 @@ def positive_bce(scores: Tensor, labels: Tensor) -> Tensor:
 
 
 def assume_negative(scores: Tensor, labels: Tensor) -> Tensor:
-    """Binary cross-entropy in which all classes but the label are negatives of weight 1 / (classes - 1) (two-head eq.
-    5).
+    """Binary cross-entropy with all classes but the label as negatives, of weight 1 / (classes - 1) (two-head eq. 5).
 
     Arguments, result and errors as for `positive_bce`.
     """

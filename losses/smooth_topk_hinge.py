@@ -6,11 +6,11 @@ proportion to it.
 
 Differs from the paper: ours is exact in value and gradient for every tau and k; the published code falls back on the
 hard loss and approximates its backward pass. Table 1 of the noised paper prints another function (second sum over all
-sets). As tau tends to 0 the loss tends to ``max(0, 1 + (k-th largest score without the label's - score of the label) /
-k)``, not to `topk_hinge`.
+sets). As tau tends to 0 the loss does not tend to `topk_hinge` but to
+``max(0, 1 + (k-th largest score without the label's - score of the label) / k)``.
 
 How: what is left of the two sums are those over the sets of k and of k - 1 of the other classes, see
-`losses.kernels.symmetric_polynomials`.
+`setsweep.losses.kernels.symmetric_polynomials`.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Plain and convexified: Lapin, Hein, Schiele, Top-k Multiclass SVM, 2015; calibrated: Yang, Koyejo, On the Consistency of
 Top-k Surrogate Losses, 2020. As written in Garcin et al. 2022 (noised paper), equations 4, 5 and Table 1. Good for:
-comparison, and linear models; deep networks learn badly from their sparse gradients (noised paper, section 3.2). Cost:
-one selection of k.
+comparison, and linear models; deep networks hardly learn from them (noised paper, sections 3.2 and 4.1). Cost: one
+selection of k.
 
 Differs from the paper: nothing. The convexified loss has the label among the k, as Table 1 prints it.
 """
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from setsweep.losses.checks import at_labels, check_batch, check_k
 from setsweep.losses.declaration import LossDeclaration
-from setsweep.losses.kernels.selection import kth_class
+from setsweep.losses.kernels.selection import kth_largest_class
 
 
 def topk_hinge(scores: Tensor, labels: Tensor, *, k: int) -> Tensor:
@@ -34,14 +34,14 @@ def topk_hinge(scores: Tensor, labels: Tensor, *, k: int) -> Tensor:
     """
     scores, of_label = _checked(scores, labels, k)
     others = scores.detach().scatter(1, labels.unsqueeze(1), -torch.inf)
-    return (1 + at_labels(scores, kth_class(others, k)) - of_label).relu()
+    return (1 + at_labels(scores, kth_largest_class(others, k)) - of_label).relu()
 
 
 def convex_topk_hinge(scores: Tensor, labels: Tensor, *, k: int) -> Tensor:
-    """``max(0, mean of the k largest of (scores + 1 except for the label) - score of the label)`` (noised paper Table
-    1).
+    """A convex upper bound of `topk_hinge` (noised paper Table 1).
 
-    A convex upper bound of `topk_hinge`; arguments, result and errors are the same.
+    ``max(0, mean of the k largest of (scores + 1 except for the label) - score of the label)``. Arguments, result and
+    errors as for `topk_hinge`.
     """
     scores, of_label = _checked(scores, labels, k)
     own = labels.unsqueeze(1)
@@ -55,7 +55,7 @@ def calibrated_topk_hinge(scores: Tensor, labels: Tensor, *, k: int) -> Tensor:
     Arguments, result and errors as for `topk_hinge`.
     """
     scores, of_label = _checked(scores, labels, k)
-    return (1 + at_labels(scores, kth_class(scores.detach(), k + 1)) - of_label).relu()
+    return (1 + at_labels(scores, kth_largest_class(scores.detach(), k + 1)) - of_label).relu()
 
 
 def _checked(scores: Tensor, labels: Tensor, k: int) -> tuple[Tensor, Tensor]:

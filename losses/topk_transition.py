@@ -1,10 +1,8 @@
 """Top-k grouping and top-k transition loss.
 
 Sawada, Kaneko, Sagi: Trade-offs in Top-k Classification Accuracies on Losses for Deep Learning, 2020, equations 5 and
-6.
-Good for: top-k sets where the model is too small for the data, so that cross-entropy gives up the k-th class to gain
-the first.
-Cost: cross-entropy and a selection of k classes. Takes soft labels.
+6. Good for: top-k sets where the model is too small for the data, so that cross-entropy gives up the k-th class to gain
+the first. Cost: cross-entropy and a selection of k classes. Takes soft labels.
 
 Differs from the paper: nothing; where it is silent, equal scores rank by the lowest class index, and the weight of
 equation 6 is differentiated unless `detach_weight`.
@@ -18,7 +16,7 @@ from torch import Tensor, nn
 from setsweep.losses.checks import at_labels, check_batch, check_k
 from setsweep.losses.cross_entropy import log_softmax
 from setsweep.losses.declaration import Hyperparameter, LossDeclaration
-from setsweep.losses.kernels.selection import top_indices
+from setsweep.losses.kernels.selection import top_classes
 from setsweep.losses.kernels.short_rows import are_few, by_class, top_mask
 
 
@@ -76,7 +74,7 @@ def _parts(scores: Tensor, labels: Tensor, k: int) -> tuple[Tensor, Tensor, Tens
             return own, (labels * top * (together.unsqueeze(1) - log_probabilities)).sum(1), weight
         inside = at_labels(top, labels) > 0
     else:
-        top = top_indices(scores, k)
+        top = top_classes(scores, k)
         top_logs = log_probabilities.gather(1, top)
         together = top_logs.logsumexp(1)
         weight = together.exp()

@@ -1,4 +1,7 @@
-"""Which entries are the largest: of each row with ties to the lowest class, or of a whole batch."""
+"""Which scores are the largest: of each row with ties to the lowest class, or of a whole batch; and which is the k-th.
+
+The k-th largest score of a row is its order statistic of rank k counted from above, what the papers call top_k.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,30 @@ from typing import Any
 import torch
 from torch import Tensor
 
-GROUP = 16
+COLUMN = 16
 
 
-def top_indices(scores: Tensor, k: int) -> Tensor:
+class NotDifferentiable(torch.autograd.Function):
+    """Functions of their own for their vmap rule: branches on ties need plain tensors."""
+
+    @classmethod
+    def of(cls, *arguments: Any) -> Any:
+        """`apply`, but for its 60 microseconds where no transform such as vmap is at work."""
+        transformed = torch._C._are_functorch_transforms_active()  # noqa: SLF001 - as apply itself asks
+        return (cls.apply if transformed else cls.forward)(*arguments)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """See ``torch.autograd.Function``."""
+        ctx.mark_non_differentiable(*([output] if isinstance(output, Tensor) else output))
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, ...]:
+        """See ``torch.autograd.Function``."""
+        return (None,) * len(ctx.needs_input_grad)
+
+
+def top_classes(scores: Tensor, k: int) -> Tensor:
     """The classes of the `k` largest scores of each row; of equal scores the lowest class first.
 
     Args:
@@ -21,16 +44,12 @@ def top_indices(scores: Tensor, k: int) -> Tensor:
         (batch, k) int64, in no particular order. Not differentiable.
     """
     if torch.compiler.is_compiling():
-        return _stable_top(scores.detach(), k)
-    indices: Tensor = _TopIndices.apply(scores.detach(), k)
-    return indices
+        return _top_by_sorting(scores.detach(), k)
+    classes: Tensor = _TopClasses.of(scores.detach(), k)
+    return classes
 
 
-def _stable_top(scores: Tensor, k: int) -> Tensor:
-    return scores.sort(dim=1, descending=True, stable=True).indices[:, :k]
-
-
-def kth_class(scores: Tensor, k: int) -> Tensor:
+def kth_largest_class(scores: Tensor, k: int) -> Tensor:
     """The class of the `k`-th largest score of each row, or one with a NaN score where the row has any.
 
     Args:
@@ -44,11 +63,24 @@ def kth_class(scores: Tensor, k: int) -> Tensor:
     return torch.where(values[..., 0].isnan(), classes[..., 0], classes[..., -1])
 
 
+def kth_largest_score(scores: Tensor, k: int) -> Tensor:
+    """The `k`-th largest score of each row, NaN counted as the largest.
+
+    Args:
+        scores: (..., classes).
+        k: 1 to classes.
+
+    Returns:
+        (...,).
+    """
+    return scores.topk(k).values[..., -1]
+
+
 def top_positions(values: Tensor, count: int) -> Tensor:
     """Positions of the `count` largest of all values, in no particular order; of equal ones any.
 
-    The largest `count` of the maxima of 16 interleaved entries each lie in columns that hold all of the `count` largest
-    entries, so the selection itself sees 16 x count entries instead of all: three times as fast where count is small.
+    Of columns of 16 entries, those with the `count` largest maxima hold all of the `count` largest entries, so that the
+    selection itself sees 16 x count entries instead of all: three times as fast where count is small.
 
     Args:
         values: (entries,).
@@ -57,38 +89,32 @@ def top_positions(values: Tensor, count: int) -> Tensor:
     Returns:
         (count,) int64.
     """
-    columns = len(values) // GROUP
-    if columns < 2 * count or len(values) % GROUP:
+    columns = len(values) // COLUMN
+    if columns < 2 * count or len(values) % COLUMN:
         return values.topk(count, sorted=False).indices
-    grid = values.view(GROUP, columns)
+    grid = values.view(COLUMN, columns)
     chosen = grid.amax(0).topk(count, sorted=False).indices
     within = grid[:, chosen].flatten().topk(count, sorted=False).indices
     return within // count * columns + chosen[within % count]
 
 
-class _TopIndices(torch.autograd.Function):
-    """A function of its own only for its vmap rule: the branch on ties needs a plain tensor."""
+def _top_by_sorting(scores: Tensor, k: int) -> Tensor:
+    return scores.sort(dim=1, descending=True, stable=True).indices[:, :k]
 
+
+class _TopClasses(NotDifferentiable):
     @staticmethod
     def forward(scores: Tensor, k: int) -> Tensor:
         if scores.is_cuda:  # a branch on ties would wait for the device
-            return _stable_top(scores, k)
-        values, indices = scores.topk(k + 1, dim=1)
-        indices = indices[:, :k]
+            return _top_by_sorting(scores, k)
+        values, classes = scores.topk(k + 1, dim=1)
+        classes = classes[:, :k]
         tied = values[:, k - 1] == values[:, k]
         if tied.any():
-            indices[tied] = _stable_top(scores[tied], k)
-        return indices
+            classes[tied] = _top_by_sorting(scores[tied], k)
+        return classes
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Tensor, int], output: Tensor) -> None:
-        ctx.mark_non_differentiable(output)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, None]:
-        return None, None
-
-    @staticmethod
-    def vmap(info: Any, in_dims: tuple[int | None, None], scores: Tensor, k: int) -> tuple[Tensor, int]:
-        batches = scores.movedim(in_dims[0] or 0, 0)
-        return top_indices(batches.flatten(0, 1), k).view(*batches.shape[:2], k), 0
+    def vmap(info: Any, in_dims: tuple[int, None], scores: Tensor, k: int) -> tuple[Tensor, int]:
+        batches = scores.movedim(in_dims[0], 0)
+        return top_classes(batches.flatten(0, 1), k).view(*batches.shape[:2], k), 0

@@ -1,8 +1,8 @@
 """Which entries are the largest, where rows are shorter than a vector register: on CPU, as masks instead of positions.
 
 Everything here works on all examples of a class at a time, which is fastest where these lie together in memory. For
-1800 examples of 6 classes, 2 the mask of the largest takes a quarter of the time of ``torch.topk`` and of the look-ups
-and scatters that positions ask for; for ten times as many a tenth.
+1800 examples of 6 classes the mask of the 2 largest takes a quarter of the time of ``torch.topk`` and of the look-ups
+and scatters that positions ask for; for ten times as many examples a tenth.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-FEW = 16
+from setsweep.losses.kernels.selection import NotDifferentiable, kth_largest_score
+
+FEW_CLASSES = 16
 FEW_COMPARISONS = 64  # of two classes; with more of them a selection costs less
 
 
 def are_few(scores: Tensor) -> bool:
     """Whether rows are so short, on CPU, that masks pay."""
-    return scores.shape[1] < FEW and scores.device.type == "cpu" and not torch.compiler.is_compiling()
+    return scores.shape[1] < FEW_CLASSES and scores.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
 def by_class(scores: Tensor) -> Tensor:
@@ -62,30 +64,12 @@ def mark_largest_(values: Tensor, count: int) -> Tensor:
     return values
 
 
-class NotDifferentiable(torch.autograd.Function):
-    """Functions of their own for their vmap rule: branches on ties need plain tensors."""
-
-    @classmethod
-    def of(cls, *arguments: Any) -> Any:
-        """`apply`, but for its 60 microseconds where no transform such as vmap is at work."""
-        transformed = torch._C._are_functorch_transforms_active()  # noqa: SLF001 - as apply itself asks
-        return (cls.apply if transformed else cls.forward)(*arguments)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        """See ``torch.autograd.Function``."""
-        ctx.mark_non_differentiable(*([output] if isinstance(output, Tensor) else output))
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, ...]:
-        """See ``torch.autograd.Function``."""
-        return (None,) * len(ctx.needs_input_grad)
-
-
 class _TopMask(NotDifferentiable):
     @staticmethod
     def forward(scores: Tensor, k: int) -> Tensor:
-        mask = scores.clone().ge_(_kth_largest(scores, k).unsqueeze(-1))
+        few_rounds = k * scores.shape[-1] <= FEW_COMPARISONS
+        least = _kth_largest_by_comparisons(scores, k) if few_rounds else kth_largest_score(scores, k)
+        mask = scores.clone().ge_(least.unsqueeze(-1))
         wrong = mask.sum(-1) != k  # where there are ties or NaN, which counts as largest
         if wrong.any():
             top = scores[wrong].sort(dim=1, descending=True, stable=True).indices[:, :k]
@@ -97,11 +81,8 @@ class _TopMask(NotDifferentiable):
         return top_mask(scores.movedim(in_dims[0], 0), k), 0
 
 
-def _kth_largest(scores: Tensor, k: int) -> Tensor:
-    """The `k`-th largest of (..., classes), as (...); NaN where a score is."""
-    classes = scores.shape[-1]
-    if k * classes > FEW_COMPARISONS:
-        return scores.topk(k).values[..., -1]
+def _kth_largest_by_comparisons(scores: Tensor, k: int) -> Tensor:
+    """As `kth_largest_score`, by k rounds in which the largest leaves; but NaN where any score is."""
     rest = list(scores.unbind(-1))
     for _ in range(k - 1):
         largest, losers = rest[0], []

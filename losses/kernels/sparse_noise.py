@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.special import log_ndtr, ndtri
 
 HEADS = (24, 48, 96, 192, 384)  # how many classes get noise where not all do; few sizes, so that near k share one
-FEW = 1 << 16  # so many noised scores are drawn in less time than it takes to choose among them
+FEW_NOISED = 1 << 16  # so many noised scores are drawn in less time than it takes to choose among them
 SELDOM = 0.06  # about how many points may fall on the other classes in a draw
 FAR = 9.0  # no normal draw goes as far
 
@@ -40,37 +40,45 @@ class Head(NamedTuple):
     lowest: np.ndarray | None
 
 
-def kth_of_few_draws(
+def draw_sparse_noise(
     scores: Tensor, k: int, epsilon: float, num_samples: int, generator: torch.Generator | None
 ) -> tuple[Tensor, Tensor] | None:
-    """Class and value of the k-th largest noised score, each (batch, num_samples).
+    """Class and value of the k-th largest noised score of each draw, each (batch, num_samples).
 
     None where more than the largest of HEADS would need noise, and within the transforms of torch.func.
+
+    Args:
+        scores: (batch, classes), on CPU.
+        k: rank, 1 to classes.
+        epsilon: scale of the noise, in units of the scores; not 0.
+        num_samples: draws per example.
+        generator: None is torch's global one.
     """
     try:
         scores.numpy()
     except RuntimeError:  # within a transform of torch.func, whose tensors NumPy cannot read
         return None
     with np.errstate(over="ignore", invalid="ignore"):  # infinite scores give what they give, as in torch
-        return _kth(scores, k, epsilon, num_samples, generator)
+        return _draw(scores, k, epsilon, num_samples, generator)
 
 
-def _kth(
+def _draw(
     scores: Tensor, k: int, epsilon: float, num_samples: int, generator: torch.Generator | None
 ) -> tuple[Tensor, Tensor] | None:
-    every = scores.shape[1] <= HEADS[0] or num_samples * scores.numel() <= FEW
+    """As `draw_sparse_noise`, of scores that NumPy can read."""
+    every = scores.shape[1] <= HEADS[0] or num_samples * scores.numel() <= FEW_NOISED
     head = _everything(scores) if every else _head(scores, k, epsilon)
     if head is None:
         return None
     noise = torch.randn(len(scores), num_samples, head.scores.shape[1], dtype=scores.dtype, generator=generator)
     noised = torch.add(head.scores.unsqueeze(1), noise, alpha=epsilon)
-    values, places = _kth_largest(noised, k)
+    places, values = _select(noised, k)
     classes = head.classes.gather(1, places)
     if head.lowest is not None:
         found = _raised(scores, head.lowest, values, epsilon=epsilon, generator=generator)
         if found is not None:
-            draws, *kth = _kth_with(found, k, head.classes, noised)
-            classes.view(-1)[draws], values.view(-1)[draws] = kth
+            draws, *again = _select_again(found, k, head.classes, noised)
+            classes.view(-1)[draws], values.view(-1)[draws] = again
     return classes, values
 
 
@@ -79,12 +87,12 @@ def _everything(scores: Tensor) -> Head:
 
 
 def _head(scores: Tensor, k: int, epsilon: float) -> Head | None:
-    """At least the highest scores of each row; None: see `kth_of_few_draws`.
+    """At least the highest scores of each row; None: see `draw_sparse_noise`.
 
     Those at and above one of the highest of the column maxima: few more than that one's rank, and found without sorting
     all scores.
     """
-    batch, num_classes = scores.shape
+    num_classes = scores.shape[1]
     height = max(1, math.isqrt(num_classes // 64))
     columns = num_classes // height
     maxima = torch.unflatten(scores[:, : height * columns], 1, (height, columns)).amax(1) if height > 1 else scores
@@ -93,15 +101,19 @@ def _head(scores: Tensor, k: int, epsilon: float) -> Head | None:
     if size is None:
         return None
     lowest = ascending[:, -size]
-    if height == 1:
-        return Head(*scores.topk(size, sorted=False), lowest)
+    return Head(*scores.topk(size, sorted=False), lowest) if height == 1 else _from_lowest_on(scores, lowest)
+
+
+def _from_lowest_on(scores: Tensor, lowest: np.ndarray) -> Head | None:
+    """The scores that are not below `lowest`, of each row as many as there are; None: too many, for they are equal."""
+    batch, num_classes = scores.shape
     entries = scores.numpy()
     outside = entries < lowest[:, np.newaxis]  # NaN is inside
     inside = np.flatnonzero(np.logical_not(outside, out=outside))
     rows = inside // num_classes
     counts = np.bincount(rows, minlength=batch)
     width = counts.max()
-    if width > 2 * HEADS[-1]:  # equal scores
+    if width > 2 * HEADS[-1]:
         return None
     classes = np.zeros((batch, width), dtype=np.int64)
     head = np.full((batch, width), -np.inf, dtype=entries.dtype)
@@ -129,13 +141,13 @@ def _head_size(ascending: np.ndarray, k: int, epsilon: float, num_classes: int) 
     return None
 
 
-def _kth_largest(noised: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """Value and place of the k-th largest in the last dimension; the value is NaN where there is one."""
+def _select(noised: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """Place and value of the k-th largest in the last dimension; the value is NaN where there is one."""
     entries = noised.numpy()
     ascending = np.sort(entries, axis=-1)  # NaN last
     values = np.minimum(ascending[..., -k], ascending[..., -1])
     places = (entries == values[..., np.newaxis]).argmax(-1)
-    return torch.from_numpy(values), torch.from_numpy(places)
+    return torch.from_numpy(places), torch.from_numpy(values)
 
 
 def _raised(
@@ -168,7 +180,7 @@ def _raised(
     return torch.from_numpy(draws[found]), torch.from_numpy(classes[found]), torch.from_numpy(after[found])
 
 
-def _kth_with(
+def _select_again(
     found: tuple[Tensor, Tensor, Tensor], k: int, head_classes: Tensor, noised: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Of each draw in which `_raised` found a class outside the head: (draws,) number, class and value of the k-th."""

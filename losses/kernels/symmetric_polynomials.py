@@ -2,14 +2,15 @@
 
 A set weighs exp(sum of its scores); the sums are elementary symmetric polynomials of the exp(scores).
 
-On a CPU, `_of_products`: give each class j the probability sigmoid(s_j - c) of being drawn, independently. Whatever c
-is, the odds of drawing k against k - 1 classes are those of the two sums, times exp(-c). The distribution of the number
-drawn is a product of polynomials with positive coefficients, multiplied up pairwise, with no logarithm, overflow or
-cancellation. With c such that about k are drawn, neither probability vanishes.
+On a CPU, `_log_odds_by_products`: give each class j the probability sigmoid(s_j - c) of being drawn, independently.
+Whatever c is, the odds of drawing k against k - 1 classes are those of the two sums, times exp(-c). The distribution of
+the number drawn is a product of polynomials with positive coefficients, multiplied up pairwise, with no logarithm,
+overflow or cancellation. With c such that about k are drawn, neither probability vanishes.
 
-On a GPU, where the number of kernels counts and not that of logarithms, `_of_scans`: the sets of m classes up to class
-j are those without j, and j with the sets of m - 1 before it. Over all classes that is one scan in log space for each
-m. With the same from the other end it gives the gradient at once: the share of the weight that the sets with j have.
+On a GPU, where the number of kernels counts and not that of logarithms, `_log_odds_by_scans`: the sets of m classes up
+to class j are those without j, and j with the sets of m - 1 before it. Over all classes that is one scan in log space
+for each m. With the same from the other end it gives the gradient at once: the share of the weight that the sets with j
+have.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from torch.autograd.function import once_differentiable
 from torch.nn.functional import pad
 
 from setsweep.losses.kernels.chunks import in_parts
+from setsweep.losses.kernels.selection import kth_largest_score
 
-BISECTIONS = 7  # of an interval of width 2 log(2 classes), which is 15 to 20
+BISECTIONS = 7  # of an interval of width 2 log(2 classes), which is 15 to 20 for 1,000 to 10,000 classes
 CHUNK = 1 << 22  # logarithms that a scan keeps of some rows: 32 MiB
 
 
@@ -38,18 +40,17 @@ def log_set_odds(scores: Tensor, k: int) -> tuple[Tensor, Tensor]:
     Returns:
         (batch,) the first term, which has the gradient, and (batch,) the second, which is near the k-th largest score.
     """
-    centre_of, log_odds_of = (_kth, _of_scans) if scores.is_cuda else (_balance, _of_products)
+    if scores.is_cuda:
+        centre_of, log_odds_of = kth_largest_score, _log_odds_by_scans
+    else:
+        centre_of, log_odds_of = _balance, _log_odds_by_products
     centre = centre_of(scores.detach(), k)
     return log_odds_of(scores - centre.unsqueeze(1), k), centre
 
 
-def _kth(scores: Tensor, k: int) -> Tensor:
-    return scores.topk(k).values[:, -1]
-
-
 def _balance(scores: Tensor, k: int) -> Tensor:
-    """C with a sum of sigmoid(scores - c) near k - 1/2, by bisection: (batch,)."""
-    kth = _kth(scores, k)
+    """The number c at which the sum of sigmoid(scores - c) is near k - 1/2, by bisection: (batch,)."""
+    kth = kth_largest_score(scores, k)
     width = math.log(2 * scores.shape[1])
     low, high = kth - width, kth + width
     for _ in range(BISECTIONS):
@@ -59,7 +60,7 @@ def _balance(scores: Tensor, k: int) -> Tensor:
     return (low + high) / 2
 
 
-def _of_products(scores: Tensor, k: int) -> Tensor:
+def _log_odds_by_products(scores: Tensor, k: int) -> Tensor:
     counts = _product(torch.stack([(-scores).sigmoid(), scores.sigmoid()]), k)
     return counts[k].log() - counts[k - 1].log()
 
@@ -75,9 +76,7 @@ def _product(polynomials: Tensor, degree: int) -> Tensor:
 
 
 class _PairwiseProduct(torch.autograd.Function):
-    """Products of (coefficients, batch, many) polynomials, cut to `length` coefficients; few passes over few
-    numbers.
-    """
+    """Products of (coefficients, batch, many) polynomials, cut to `length` coefficients, in few passes over memory."""
 
     @staticmethod
     def forward(left: Tensor, right: Tensor, length: int) -> Tensor:
@@ -103,20 +102,13 @@ class _PairwiseProduct(torch.autograd.Function):
         return to_left, to_right, None
 
     @staticmethod
-    def vmap(
-        info: Any, in_dims: tuple[int | None, int | None, None], left: Tensor, right: Tensor, length: int
-    ) -> tuple[Tensor, int]:
-        flat = []
-        for factor, dim in ((left, in_dims[0]), (right, in_dims[1])):
-            many = (
-                factor.movedim(dim, 1) if dim is not None else factor.unsqueeze(1).expand(-1, info.batch_size, -1, -1)
-            )
-            flat.append(many.flatten(1, 2))
+    def vmap(info: Any, in_dims: tuple[int, int, None], left: Tensor, right: Tensor, length: int) -> tuple[Tensor, int]:
+        flat = [factor.movedim(dim, 1).flatten(1, 2) for factor, dim in ((left, in_dims[0]), (right, in_dims[1]))]
         product: Tensor = _PairwiseProduct.apply(*flat, length)
         return product.view(length, info.batch_size, -1, product.shape[2]), 1
 
 
-def _of_scans(scores: Tensor, k: int) -> Tensor:
+def _log_odds_by_scans(scores: Tensor, k: int) -> Tensor:
     log_odds: Tensor = _Scans.apply(scores, k)[0]
     return log_odds
 

@@ -11,7 +11,7 @@ from scipy.stats import chi2_contingency, ks_2samp
 from setsweep.losses import build_loss
 from setsweep.losses.kernels import noised_kth as noised_top
 from setsweep.losses.kernels import sparse_noise as few_draws
-from setsweep.losses.kernels.noised_kth import noised_top as smoothed
+from setsweep.losses.kernels.noised_kth import smoothed_kth_largest as smoothed
 
 
 def draws(seed=0):
@@ -79,8 +79,8 @@ def test_drawing_little_noise_follows_the_law_of_drawing_all(monkeypatch, classe
     scores = torch.randn(1, classes, generator=draws(5)).expand(100, -1).contiguous()
     scores = scores.round(decimals=1) if rounded else scores  # with ties between the head and the others
     samples = 100_000 // classes
-    few = few_draws.kth_of_few_draws(scores, k, epsilon, samples, draws(6))
-    every = noised_top._kth_of_noised(scores, torch.randn(100, samples, classes, generator=draws(7)), k, epsilon)
+    few = few_draws.draw_sparse_noise(scores, k, epsilon, samples, draws(6))
+    every = noised_top._select_noised(scores, torch.randn(100, samples, classes, generator=draws(7)), k, epsilon)
     assert few is not None
     counts = torch.stack([drawn.flatten().bincount(minlength=classes) for drawn in (few[0], every[0])])
     assert chi2_contingency(counts[:, counts.sum(0) >= 10].numpy()).pvalue > 1e-3
@@ -122,7 +122,7 @@ def test_a_head_of_hundreds_of_equal_scores_is_none():
 
 def test_where_noise_dwarfs_the_scores_every_class_gets_its_draw():
     scores = torch.randn(4, 500, generator=draws())
-    assert few_draws.kth_of_few_draws(scores, 3, 10.0, 50, draws()) is None
+    assert few_draws.draw_sparse_noise(scores, 3, 10.0, 50, draws()) is None
     top = smoothed(scores[:, :100], 3, epsilon=10.0, num_samples=4000, generator=draws(1))
     # The third largest of 100 standard normals is 1.94 on average: Phi^-1(1 - (3 - 0.375) / 100.25), Blom's rule.
     assert (top / 10 - 1.94).abs().max() < 0.15

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from setsweep.losses import LOSSES, build_loss
-from setsweep.losses.kernels.selection import top_indices
+from setsweep.losses.kernels.selection import top_classes
 from setsweep.losses.kernels.short_rows import are_few, by_class, mark_largest_, top_mask
 
 TAKES_BATCHES = sorted(name for name, declaration in LOSSES.items() if declaration.takes_batches)
@@ -21,7 +21,7 @@ def _scores(batch: int, classes: int, *, ties: bool = False) -> torch.Tensor:
 @pytest.mark.parametrize(("classes", "k"), [(2, 1), (6, 2), (6, 5), (15, 7)])
 def test_the_mask_marks_the_top_k_with_ties_to_the_lowest_class(classes: int, k: int, ties: bool) -> None:
     scores = _scores(200, classes, ties=ties)
-    expected = torch.zeros_like(scores).scatter(1, top_indices(scores, k), 1.0)
+    expected = torch.zeros_like(scores).scatter(1, top_classes(scores, k), 1.0)
     assert torch.equal(top_mask(scores, k), expected)
     assert torch.equal(top_mask(by_class(scores), k), expected)
 

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from setsweep.losses.kernels import symmetric_polynomials as set_odds
-from setsweep.losses.kernels.symmetric_polynomials import _of_products, _of_scans
+from setsweep.losses.kernels.selection import kth_largest_score
+from setsweep.losses.kernels.symmetric_polynomials import _log_odds_by_products, _log_odds_by_scans
 
 
 def random_scores(rows, classes, scale=1.0):
@@ -21,7 +22,7 @@ def over_sets(row, k):
     return torch.stack([row[list(chosen)].sum() for chosen in combinations(range(len(row)), k)]).logsumexp(0)
 
 
-@pytest.mark.parametrize("way", [_of_products, _of_scans])
+@pytest.mark.parametrize("way", [_log_odds_by_products, _log_odds_by_scans])
 @pytest.mark.parametrize("k", [1, 2, 5, 7])
 def test_the_log_odds_are_those_of_the_sums_over_all_sets_in_value_and_gradient(way, k):
     scores = random_scores(4, 8)
@@ -38,7 +39,7 @@ def test_the_log_odds_are_those_of_the_sums_over_all_sets_in_value_and_gradient(
 def test_scans_give_what_products_give(classes, k, scale):
     scores = random_scores(3, classes, scale)
     results = []
-    for way, centred_at in ((_of_products, set_odds._balance), (_of_scans, set_odds._kth)):
+    for way, centred_at in ((_log_odds_by_products, set_odds._balance), (_log_odds_by_scans, kth_largest_score)):
         centre = centred_at(scores.detach(), k)
         values = way(scores - centre.unsqueeze(1), k) + centre
         results.append((values, *torch.autograd.grad(values.sum(), scores)))
@@ -48,22 +49,22 @@ def test_scans_give_what_products_give(classes, k, scale):
 
 def test_rows_are_scanned_in_parts_where_memory_asks_for_it(monkeypatch):
     scores = random_scores(7, 20)
-    whole = _of_scans(scores, 3)
+    whole = _log_odds_by_scans(scores, 3)
     monkeypatch.setattr(set_odds, "CHUNK", 2 * 2 * 3 * 20)
-    parts = _of_scans(scores, 3)
+    parts = _log_odds_by_scans(scores, 3)
     assert torch.equal(parts, whole)
     assert torch.equal(*(torch.autograd.grad(values.sum(), scores)[0] for values in (parts, whole)))
 
 
 def test_scans_take_vmap_compile_and_large_scores_in_single_precision():
     stack = torch.stack([random_scores(4, 9).detach(), random_scores(4, 9).detach().flip(0)])
-    mapped = torch.func.vmap(torch.func.grad(lambda one: _of_scans(one, 3).sum()))(stack)
-    looped = torch.stack([torch.func.grad(lambda one: _of_scans(one, 3).sum())(one) for one in stack])
+    mapped = torch.func.vmap(torch.func.grad(lambda one: _log_odds_by_scans(one, 3).sum()))(stack)
+    looped = torch.stack([torch.func.grad(lambda one: _log_odds_by_scans(one, 3).sum())(one) for one in stack])
     torch.testing.assert_close(mapped, looped)
-    compiled = torch.compile(lambda one: _of_scans(one, 3), fullgraph=True, backend="aot_eager")
-    torch.testing.assert_close(compiled(stack[0]), _of_scans(stack[0], 3))
+    compiled = torch.compile(lambda one: _log_odds_by_scans(one, 3), fullgraph=True, backend="aot_eager")
+    torch.testing.assert_close(compiled(stack[0]), _log_odds_by_scans(stack[0], 3))
     large = (1e4 * stack[0]).float().requires_grad_()
-    values = _of_scans(large, 3)
+    values = _log_odds_by_scans(large, 3)
     values.sum().backward()
-    torch.testing.assert_close(values.double(), _of_scans(large.detach().double(), 3), rtol=1e-6, atol=0)
+    torch.testing.assert_close(values.double(), _log_odds_by_scans(large.detach().double(), 3), rtol=1e-6, atol=0)
     assert large.grad.isfinite().all()
