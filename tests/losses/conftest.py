@@ -59,6 +59,14 @@ def example() -> Callable[..., Example]:
 
 
 @pytest.fixture
+def batch() -> tuple[Tensor, Tensor]:
+    """Scores (40, 12), spread three times as wide as a standard normal, and labels (40,)."""
+    generator = torch.Generator().manual_seed(1)
+    scores = 3 * torch.randn(40, 12, generator=generator, dtype=torch.float64)
+    return scores, torch.randint(12, (40,), generator=generator)
+
+
+@pytest.fixture
 def golden() -> Callable[[str], list[tuple[dict[str, Any], dict[str, Tensor]]]]:
     """``golden(name)``: pairs of a case's description and its arrays."""
 

@@ -15,6 +15,7 @@ EXACT = {"rtol": 1e-9, "atol": 1e-12}
 STOPS_GRADIENT = {"role"}  # each side of ROLE holds the other constant, which finite differences do not
 NEEDS_PLAIN_INDICES = {"role"}  # writes its estimates in place, under vmap and compile too
 KERNELS = 50  # each takes a GPU some microseconds, on however little
+TAKES_BATCHES = [name for name in NAMES if LOSSES[name].takes_batches]
 
 
 @pytest.fixture(params=NAMES)
@@ -47,6 +48,36 @@ def test_the_order_of_the_batch_does_not_matter(name, example):
     case = example(name)
     order = torch.tensor([3, 0, 4, 1, 2])
     torch.testing.assert_close(case.values(rows=order), case.values()[order], **EXACT)
+
+
+def test_values_depend_on_the_rest_of_the_batch_only_where_that_is_declared(name, example):
+    case = example(name)
+    together = case.values()
+    apart = torch.cat([case.values(rows=slice(row, row + 1)) for row in range(5)])
+    row_by_row = torch.allclose(together, apart, rtol=1e-9, atol=1e-12)
+    assert row_by_row != (LOSSES[name].takes_batches or LOSSES[name].needs_indices)
+
+
+@pytest.mark.parametrize("classes", [6, 20])
+@pytest.mark.parametrize("name", TAKES_BATCHES)
+def test_several_batches_at_once_give_what_each_gives(name, classes):
+    loss = build_loss(name, num_classes=classes, k=3)
+    generator = torch.Generator().manual_seed(1)
+    heads = 2 if LOSSES[name].head == "two_head" else 1
+    scores = [torch.randn(40, classes, dtype=torch.float64, generator=generator).requires_grad_() for _ in range(heads)]
+    labels = torch.randint(classes, (40,), generator=generator)
+
+    def values(rows, batches):
+        given = tuple(each[rows] for each in scores)
+        return loss(given if heads == 2 else given[0], labels[rows], batches=batches)
+
+    together = values(slice(None), 4)
+    apart = torch.cat([values(slice(start, start + 10), 1) for start in range(0, 40, 10)])
+    torch.testing.assert_close(together, apart, rtol=1e-12, atol=0)
+    assert not torch.allclose(together, values(slice(None), 1), rtol=1e-12)
+    weights = torch.rand(40, dtype=torch.float64, generator=generator)
+    gradients = [torch.autograd.grad((each * weights).sum(), scores) for each in (together, apart)]
+    torch.testing.assert_close(*gradients, rtol=1e-12, atol=1e-15)
 
 
 def test_arguments_are_not_changed(name, example):

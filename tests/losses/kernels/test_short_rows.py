@@ -5,11 +5,14 @@ from __future__ import annotations
 import pytest
 import torch
 
-from setsweep.losses import LOSSES, build_loss
-from setsweep.losses.kernels.selection import top_classes
-from setsweep.losses.kernels.short_rows import are_few, by_class, mark_largest_, top_mask
-
-TAKES_BATCHES = sorted(name for name, declaration in LOSSES.items() if declaration.takes_batches)
+from setsweep.losses.kernels.selection import kth_largest_score, top_classes
+from setsweep.losses.kernels.short_rows import (
+    _kth_largest_by_comparisons,
+    are_few,
+    by_class,
+    mark_largest_,
+    top_mask,
+)
 
 
 def _scores(batch: int, classes: int, *, ties: bool = False) -> torch.Tensor:
@@ -50,6 +53,13 @@ def test_many_classes_are_not_few() -> None:
     assert not are_few(_scores(2, 16))
 
 
+def test_of_equal_values_in_a_single_batch_as_many_are_marked_as_are_asked_for() -> None:
+    scores = _scores(6, 10, ties=True).view(6, 1, 10)  # one batch: the values lie in memory as they are selected from
+    marked = mark_largest_(scores.clone(), 20)
+    assert marked.sum() == 20
+    assert scores[marked == 1].min() >= scores[marked == 0].max()
+
+
 @pytest.mark.parametrize("values", ["distinct", "equal", "nan"])
 def test_exactly_as_many_are_marked_in_each_batch_whatever_the_ties(values: str) -> None:
     scores = _scores(6, 4 * 10).view(6, 4, 10).clone()
@@ -64,28 +74,31 @@ def test_exactly_as_many_are_marked_in_each_batch_whatever_the_ties(values: str)
         assert scores[:, batch][chosen].min() > scores[:, batch][~chosen].max()
 
 
-@pytest.mark.parametrize("classes", [6, 20])
-@pytest.mark.parametrize("name", TAKES_BATCHES)
-def test_several_batches_at_once_give_what_each_gives(name: str, classes: int) -> None:
-    loss = build_loss(name, num_classes=classes, k=3)
-    generator = torch.Generator().manual_seed(1)
-    heads = 2 if LOSSES[name].head == "two_head" else 1
-    scores = [torch.randn(40, classes, dtype=torch.float64, generator=generator).requires_grad_() for _ in range(heads)]
-    labels = torch.randint(classes, (40,), generator=generator)
-
-    def values(rows: slice, batches: int) -> torch.Tensor:
-        given = tuple(each[rows] for each in scores)
-        result: torch.Tensor = loss(given if heads == 2 else given[0], labels[rows], batches=batches)
-        return result
-
-    together = values(slice(None), 4)
-    apart = torch.cat([values(slice(start, start + 10), 1) for start in range(0, 40, 10)])
-    torch.testing.assert_close(together, apart, rtol=1e-12, atol=0)
-    assert not torch.allclose(together, values(slice(None), 1), rtol=1e-12)
-    weights = torch.rand(40, dtype=torch.float64, generator=generator)
-    gradients = [torch.autograd.grad((each * weights).sum(), scores) for each in (together, apart)]
-    torch.testing.assert_close(*gradients, rtol=1e-12, atol=1e-15)
+def test_marks_of_batches_whose_classes_lie_together_are_made_in_place() -> None:
+    scores = _scores(8, 6)
+    values = by_class(scores).t().view(6, 2, 4)  # batches of 4
+    expected = torch.zeros(8, 6)
+    for batch in (slice(0, 4), slice(4, 8)):
+        chosen = expected[batch].flatten().index_fill(0, scores[batch].flatten().topk(5).indices, 1.0)
+        expected[batch] = chosen.view(4, 6)
+    assert mark_largest_(values, 5) is values
+    assert torch.equal(values.view(6, 8).t(), expected)
 
 
-def test_only_losses_without_indices_take_batches() -> None:
-    assert TAKES_BATCHES == ["avgk", "epr"]
+@pytest.mark.parametrize(("classes", "k"), [(2, 1), (6, 3), (15, 4), (12, 12)])
+def test_a_tournament_of_classes_finds_the_kth_largest_score(classes: int, k: int) -> None:
+    scores = _scores(50, classes, ties=True)
+    assert torch.equal(_kth_largest_by_comparisons(scores, k), kth_largest_score(scores, k))
+
+
+def test_a_tournament_with_nan_is_nan() -> None:
+    scores = torch.tensor([[torch.nan, 1.0, 2.0], [3.0, 1.0, torch.nan], [3.0, 1.0, 2.0]])
+    for k in (1, 2, 3):
+        assert _kth_largest_by_comparisons(scores, k).isnan().tolist() == [True, True, False]
+
+
+def test_marks_have_the_dtype_of_the_scores_and_no_gradient() -> None:
+    scores = _scores(5, 6).double().requires_grad_()
+    mask = top_mask(scores, 2)
+    assert mask.dtype == torch.float64
+    assert not mask.requires_grad
