@@ -14,7 +14,7 @@ COLUMN = 16
 
 
 class NotDifferentiable(torch.autograd.Function):
-    """Functions of their own for their vmap rule: branches on ties need plain tensors."""
+    """Functions of detached tensors; of their own for their vmap rule, since branches on ties need plain tensors."""
 
     @classmethod
     def of(cls, *arguments: Any) -> Any:
@@ -26,11 +26,6 @@ class NotDifferentiable(torch.autograd.Function):
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         """See ``torch.autograd.Function``."""
         ctx.mark_non_differentiable(*([output] if isinstance(output, Tensor) else output))
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, ...]:
-        """See ``torch.autograd.Function``."""
-        return (None,) * len(ctx.needs_input_grad)
 
 
 def top_classes(scores: Tensor, k: int) -> Tensor:
