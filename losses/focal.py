@@ -33,7 +33,7 @@ def focal(scores: Tensor, labels: Tensor, *, gamma: float = 2.0) -> Tensor:
     """
     log_probability = at_labels(log_softmax(check_batch(scores, labels)), labels)
     # Where p rounds to 1 the power's slope would be infinite for gamma < 1; the true gradient of the product is 0.
-    doubt = (-log_probability.expm1()).clamp_min(torch.finfo(scores.dtype).tiny)
+    doubt = (-log_probability.expm1()).clamp_min(torch.finfo(log_probability.dtype).tiny)
     return -(doubt**gamma) * log_probability
 
 
