@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from typing import Any
 
 from setsweep.sweeps.study.study import Arm, Point, Study
+from setsweep.trainables.config.complete import with_values
 
 
 def plain_config(
@@ -26,15 +26,9 @@ def plain_config(
         "data": dict(study.data),
         "model": dict(study.model),
         "loss": {"name": arm.loss},
-        "training": copy.deepcopy(dict(study.training)),
+        "training": dict(study.training),
         "k": list(study.k),
         "seed": seed,
         "test": test,
     }
-    for path, value in {**point, **arm.fixed, **values}.items():
-        *sections, last = path.split(".")
-        parent = plain
-        for section in sections:
-            parent = parent.setdefault(section, {})
-        parent[last] = value
-    return plain
+    return with_values(plain, {**point, **arm.fixed, **values})

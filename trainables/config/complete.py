@@ -5,6 +5,7 @@ So a value left out and the same value spelled out give the same run key.
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Mapping
 from typing import Any
@@ -50,6 +51,26 @@ def complete_config(plain: Mapping[str, Any]) -> RunConfig:
     problems.raise_any()
     parts: Any = {"data": data, "model": model, "loss": loss, "training": training, "k": k, "seed": seed, "test": test}
     return RunConfig(**parts)
+
+
+def with_values(plain: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration with some values put in, as a copy.
+
+    Args:
+        plain: nested plain data, see `complete_config`; need not be complete.
+        values: by dotted path, e.g. "training.optimizer.lr"; sections that are not there are made.
+
+    Raises:
+        ConfigError: a path that leads into something that is no mapping.
+    """
+    filled = copy.deepcopy(dict(plain))
+    for path, value in values.items():
+        *sections, last = path.split(".")
+        parent: Any = filled
+        for depth, section in enumerate(sections, 1):
+            parent = _mapping(".".join(sections[:depth]), parent.setdefault(section, {}))
+        parent[last] = value
+    return filled
 
 
 def check_k(value: Any, classes: int | None) -> tuple[int, ...]:

@@ -35,6 +35,10 @@ class ConfigError(ValueError):
         self.problems = tuple(dict.fromkeys(problems))
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
+    def __reduce__(self) -> tuple[type[ConfigError], tuple[tuple[Problem, ...]]]:
+        """What it is made of, and not its message: it may come from another process."""
+        return type(self), (self.problems,)
+
 
 class Problems:
     """Collects what is wrong while a configuration is checked."""
