@@ -19,7 +19,8 @@ from __future__ import annotations
 import hashlib
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from setsweep.data import load_dataset
 from setsweep.data.dataset import Dataset
 from setsweep.data.seeding import derived_seed
 from setsweep.trainables.checkpoint import Saver, load_checkpoint, remove_checkpoint, save_checkpoint
+from setsweep.trainables.config.continuation import check_continuation
 from setsweep.trainables.config.run_config import KeepModel, RunConfig
 from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.device import find_device, product_precision, random_state, runtime, seeded, set_random_state
@@ -37,6 +39,7 @@ from setsweep.trainables.evaluation.split_measure import SplitMeasure, predictor
 from setsweep.trainables.learners.optimizers import learning_rate
 from setsweep.trainables.learners.parts import training_feed
 from setsweep.trainables.probes.seeds_at_once import build_learner
+from setsweep.trainables.settings.problems import ConfigError, Problem
 
 CHECKPOINT_FORMAT = 4  # a checkpoint of another format is of no use
 
@@ -178,19 +181,28 @@ class _Team:
         self.clock = time.perf_counter()
 
     def finish(self, saver: Saver, on_epoch: Callable[[int, int, Mapping[str, float]], None] | None) -> None:
-        """Train to the end, or until every seed has diverged or run out of patience."""
-        training = self.training
-        while self.epoch < training.epochs and self._going():
-            losses = self._train_epoch(saver)
-            for record, loss in zip(self.records, losses, strict=True):
-                record.check_loss(self.epoch, loss)
-            if self.epoch == training.epochs:
-                for record, finite in zip(self.records, self.learner.finite(), strict=True):
-                    record.check_weights(self.epoch, finite)
-            if self._going() and (self.epoch % training.evaluate_every == 0 or self.epoch == training.epochs):
-                self._validate(losses, on_epoch)
+        """Train to the end, or until every seed has diverged or run out of patience; then test."""
+        while self.more:
+            self.advance(saver, on_epoch)
         if self.test and any(record.reason is None for record in self.records):
             self._test()
+
+    @property
+    def more(self) -> bool:
+        """Whether there is an epoch left, and a seed to train in it."""
+        return self.epoch < self.training.epochs and self._going()
+
+    def advance(self, saver: Saver, on_epoch: Callable[[int, int, Mapping[str, float]], None] | None) -> None:
+        """Train for an epoch, and evaluate where that is due."""
+        training = self.training
+        losses = self._train_epoch(saver)
+        for record, loss in zip(self.records, losses, strict=True):
+            record.check_loss(self.epoch, loss)
+        if self.epoch == training.epochs:
+            for record, finite in zip(self.records, self.learner.finite(), strict=True):
+                record.check_weights(self.epoch, finite)
+        if self._going() and (self.epoch % training.evaluate_every == 0 or self.epoch == training.epochs):
+            self._validate(losses, on_epoch)
 
     def _going(self) -> bool:
         return any(record.going for record in self.records)
@@ -260,3 +272,78 @@ class _Team:
         self.epoch, self.step, self.seconds = state["epoch"], state["step"], state["seconds"]
         self.loss_sum = state["loss_sum"].to(self.loss_sum.device)
         set_random_state(state["global"], self.device)
+
+
+class Run:
+    """A run that is trained from one evaluation to the next; in between it can be saved, and go on from what was saved.
+
+    Whatever happens in between, it gives the numbers of `train`, and leaves PyTorch's global generators as they were.
+
+    Args:
+        config, dataset: see `train`.
+
+    Raises:
+        ValueError: see `train`.
+    """
+
+    def __init__(self, config: RunConfig, *, dataset: Dataset) -> None:
+        self.config, self._device = config, find_device(config.training.device)
+        with seeded(derived_seed(config.seed, "model"), self._device), product_precision(config.training.precision):
+            self._team = _Team([config], [dataset], [None], self._device)
+            self._random = random_state(self._device)
+
+    @property
+    def record(self) -> Record:
+        """What was measured so far."""
+        return self._team.records[0]
+
+    @property
+    def epoch(self) -> int:
+        """How many epochs are finished."""
+        return self._team.epoch
+
+    @property
+    def over(self) -> bool:
+        """Whether it is trained to the end, has diverged, or has run out of patience."""
+        return not self._team.more
+
+    def to_next_evaluation(self) -> None:
+        """Train until one more evaluation is in the record, or the run is over; if it is, test it where it asks for it.
+
+        The last weights stay in place when others are tested: with more epochs, the run could go on.
+        """
+        nothing_to_save = Saver(None, 0.0, "")
+        evaluated = len(self.record.epochs)
+        with self._turn():
+            while self._team.more and len(self.record.epochs) == evaluated:
+                self._team.advance(nothing_to_save, None)
+            if self.over and self._team.test:
+                last = self._team.learner.weights(0)
+                self._team.finish(nothing_to_save, None)
+                self._team.learner.load_weights([last])
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Within it PyTorch's global generators and the precision of products are those of the run."""
+        with seeded(0, self._device), product_precision(self.config.training.precision):
+            set_random_state(self._random, self._device)
+            yield
+            self._random = random_state(self._device)
+
+    def state(self) -> dict[str, Any]:
+        """All that the rest of the run depends on, for a checkpoint: the tensors themselves, which training changes."""
+        with self._turn():
+            return {"device": self._device.type, "config": self.config.to_dict(), **self._team.state()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state, which may be that of another configuration as far as `check_continuation` allows.
+
+        Raises:
+            ConfigError: it does not; or the state is of another kind of device, whose generators differ.
+        """
+        check_continuation(state["config"], self.config)
+        if state["device"] != self._device.type:
+            rule = f"must be {state['device']}, as in the checkpoint, got {self._device.type!r}."
+            raise ConfigError([Problem("training.device", rule)])
+        with self._turn():
+            self._team.restore(state)
