@@ -1,4 +1,4 @@
-"""``python -m trainables CONFIG.yaml``: train one run and print its result as JSON."""
+"""``python -m setsweep.trainables CONFIG.yaml``: train one run and print its result as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from setsweep.trainables.settings.yaml_text import read_yaml
 
 def main(arguments: list[str] | None = None) -> int:
     """Exit codes: 0 done, 1 diverged, 2 bad input."""
-    parser = argparse.ArgumentParser(prog="python -m trainables", description="Train one run and print its result.")
+    about = "Train one run and print its result."
+    parser = argparse.ArgumentParser(prog="python -m setsweep.trainables", description=about)
     parser.add_argument("config", type=Path, help="YAML with data, model, loss, training, k and seed")
     parser.add_argument("--root", help="where the data files lie (default: SETSWEEP_DATA or ~/.cache/setsweep)")
     parser.add_argument("--checkpoint", type=Path, help="file to checkpoint to, and to resume from if it is there")

@@ -25,8 +25,8 @@ def attempt(
 ) -> list[RunResult]:
     """`train_seeds`, with any exception recorded as a failed run.
 
-    An error of several seeds side by side need not be one of each: they are tried again in halves, down to the single
-    seed. Seeds that are too many for the memory together thus still have their results. The halves write to the same
+    An error of a seed group need not be one of each seed: they are tried again in halves, down to the single seed.
+    Seeds that are too many for the memory together thus still have their results. The halves write to the same
     checkpoint one after the other: after a kill the half in progress is resumed, and those before it are trained again.
 
     Args:

@@ -25,6 +25,9 @@ def find_device(name: str) -> torch.device:
     return torch.device(name)
 
 
+MOST_MEMORY = 0.9  # of a GPU that runs may take, as `memory_in_use` counts it
+
+
 def memory_in_use(device: torch.device) -> float:
     """The share of a GPU's memory that is taken, by whatever process, 0 to 1; 0 on a CPU."""
     if device.type != "cuda":
@@ -92,7 +95,7 @@ def runtime(training: Training, device: torch.device, *, seeds: int) -> dict[str
     Args:
         training: of the run.
         device: of the run.
-        seeds: how many were trained side by side.
+        seeds: how many were trained together.
     """
     used = {
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,

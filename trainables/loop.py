@@ -1,5 +1,6 @@
-"""The training loop: a RunConfig in, a RunResult out. The same path on CPU and CUDA, for mini-batches and full batches,
-for one seed and for several seeds of a configuration that train side by side.
+"""The training loop: a RunConfig in, a RunResult out; or a seed group, the seeds of one configuration, together.
+
+The path is the same on CPU and CUDA, for mini-batches and full batches, for one seed and for a group.
 
 A run that is stopped goes on from the step after its last checkpoint, in the middle of an epoch: the checkpoint holds
 the models, the optimisers, the best epochs so far with their weights, every generator, and the position in the data
@@ -34,14 +35,15 @@ from setsweep.trainables.config.continuation import check_continuation
 from setsweep.trainables.config.run_config import KeepModel, RunConfig
 from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.device import find_device, product_precision, random_state, runtime, seeded, set_random_state
-from setsweep.trainables.evaluation.history import Record
-from setsweep.trainables.evaluation.split_measure import SplitMeasure, predictor
+from setsweep.trainables.evaluation.history import History
+from setsweep.trainables.evaluation.predictor import predictor
+from setsweep.trainables.evaluation.split_measure import SplitMeasure
+from setsweep.trainables.learners.build import build_learner
+from setsweep.trainables.learners.initial import training_feed
 from setsweep.trainables.learners.optimizers import learning_rate
-from setsweep.trainables.learners.parts import training_feed
-from setsweep.trainables.probes.seeds_at_once import build_learner
 from setsweep.trainables.settings.problems import ConfigError, Problem
 
-CHECKPOINT_FORMAT = 4  # a checkpoint of another format is of no use
+CHECKPOINT_FORMAT = 5  # a checkpoint of another format is of no use
 
 EpochReport = Callable[[int, Mapping[str, float]], None]
 
@@ -95,7 +97,7 @@ def train_seeds(
     keep_models: Sequence[KeepModel | None] | None = None,
     on_epoch: Callable[[int, int, Mapping[str, float]], None] | None = None,
 ) -> list[RunResult]:
-    """Train several seeds of one configuration side by side; with one, this is `train`.
+    """Train a seed group: several seeds of one configuration together; with one, this is `train`.
 
     Args:
         configs: complete and checked, equal but for the seed.
@@ -114,51 +116,51 @@ def train_seeds(
     started = time.time()
     keep_models = keep_models or [None] * len(configs)
     device = find_device(configs[0].training.device)
-    key = _team_key(configs, device)
+    key = _group_key(configs, device)
     with seeded(derived_seed(configs[0].seed, "model"), device), product_precision(configs[0].training.precision):
-        team = _Team(configs, datasets, [keep.criterion if keep else None for keep in keep_models], device)
+        group = _SeedGroup(configs, datasets, [keep.criterion if keep else None for keep in keep_models], device)
         if checkpoint is not None and (state := load_checkpoint(checkpoint, key=key)):
-            team.restore(state)
+            group.restore(state)
         clock = time.perf_counter()
-        team.finish(Saver(checkpoint, checkpoint_seconds, key), on_epoch)
-        seconds = (team.seconds + time.perf_counter() - clock) / len(configs)
-        used = runtime(team.training, device, seeds=len(configs))
-    for record, dataset, keep in zip(team.records, datasets, keep_models, strict=True):
-        if keep is not None and record.reason is None:
-            save_checkpoint(predictor(record, dataset), keep.folder / "model.pt")
+        group.finish(Saver(checkpoint, checkpoint_seconds, key), on_epoch)
+        seconds = (group.seconds + time.perf_counter() - clock) / len(configs)
+        used = runtime(group.training, device, seeds=len(configs))
+    for history, dataset, keep in zip(group.histories, datasets, keep_models, strict=True):
+        if keep is not None and history.reason is None:
+            save_checkpoint(predictor(history, dataset), keep.folder / "model.pt")
     if checkpoint is not None:
         remove_checkpoint(checkpoint)
-    return [_result(record, seconds=seconds, started=started, used=used) for record in team.records]
+    return [_result(history, seconds=seconds, started=started, used=used) for history in group.histories]
 
 
-def _team_key(configs: Sequence[RunConfig], device: torch.device) -> str:
+def _group_key(configs: Sequence[RunConfig], device: torch.device) -> str:
     """What names the checkpoint of these seeds in their order; generators of one device know no states of another's."""
     names = [str(CHECKPOINT_FORMAT), device.type, *(config.key for config in configs)]
     return hashlib.sha256("/".join(names).encode()).hexdigest()[:16]
 
 
-def _result(record: Record, *, seconds: float, started: float, used: Mapping[str, Any]) -> RunResult:
-    done = record.reason is None
+def _result(history: History, *, seconds: float, started: float, used: Mapping[str, Any]) -> RunResult:
+    done = history.reason is None
     return RunResult(
-        key=record.config.key,
+        key=history.config.key,
         status="done" if done else "diverged",
-        reason=record.reason,
-        metrics=record.final_metrics() if done else {},
-        best_epoch=record.best.epoch if done else {},
-        epochs=tuple(record.epochs),
-        curves={name: tuple(values) for name, values in record.curves.items()},
-        thresholds=record.best.thresholds if done else {},
+        reason=history.reason,
+        metrics=history.final_metrics() if done else {},
+        best_epoch=history.best.epoch if done else {},
+        epochs=tuple(history.epochs),
+        curves={name: tuple(values) for name, values in history.curves.items()},
+        thresholds=history.best.thresholds if done else {},
         seconds=seconds,
         started=started,
         finished=time.time(),
         host=socket.gethostname(),
-        stopped=record.stopped,
+        stopped=history.stopped,
         runtime=used,
     )
 
 
-class _Team:
-    """The seeds of one configuration in training."""
+class _SeedGroup:
+    """The seeds of one configuration that train together."""
 
     def __init__(
         self,
@@ -170,7 +172,7 @@ class _Team:
         self.training, self.test, self.device = configs[0].training, configs[0].test, device
         if device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(device)
-        self.records = [Record(*pair) for pair in zip(configs, criteria, strict=True)]
+        self.histories = [History(*pair) for pair in zip(configs, criteria, strict=True)]
         self.feeds = [training_feed(config, dataset, device) for config, dataset in zip(configs, datasets, strict=True)]
         self.learner = build_learner(configs, datasets, device)
         self.measure = SplitMeasure(configs[0], datasets, device)
@@ -184,7 +186,7 @@ class _Team:
         """Train to the end, or until every seed has diverged or run out of patience; then test."""
         while self.more:
             self.advance(saver, on_epoch)
-        if self.test and any(record.reason is None for record in self.records):
+        if self.test and any(history.reason is None for history in self.histories):
             self._test()
 
     @property
@@ -196,16 +198,16 @@ class _Team:
         """Train for an epoch, and evaluate where that is due."""
         training = self.training
         losses = self._train_epoch(saver)
-        for record, loss in zip(self.records, losses, strict=True):
-            record.check_loss(self.epoch, loss)
+        for history, loss in zip(self.histories, losses, strict=True):
+            history.check_loss(self.epoch, loss)
         if self.epoch == training.epochs:
-            for record, finite in zip(self.records, self.learner.finite(), strict=True):
-                record.check_weights(self.epoch, finite)
+            for history, finite in zip(self.histories, self.learner.finite(), strict=True):
+                history.check_weights(self.epoch, finite)
         if self._going() and (self.epoch % training.evaluate_every == 0 or self.epoch == training.epochs):
             self._validate(losses, on_epoch)
 
     def _going(self) -> bool:
-        return any(record.going for record in self.records)
+        return any(history.going for history in self.histories)
 
     def _train_epoch(self, saver: Saver) -> list[float]:
         """The mean training loss of each seed over an epoch."""
@@ -225,11 +227,11 @@ class _Team:
         self, losses: Sequence[float], on_epoch: Callable[[int, int, Mapping[str, float]], None] | None
     ) -> None:
         measured = self.measure(self.learner, "val")
-        for seed, (record, loss, val) in enumerate(zip(self.records, losses, measured, strict=True)):
-            if record.going:
-                metrics = record.add(self.epoch, loss, val, lambda seed=seed: self.learner.weights(seed))  # type: ignore[misc]
+        for seed, (history, loss, val) in enumerate(zip(self.histories, losses, measured, strict=True)):
+            if history.going:
+                metrics = history.add(self.epoch, loss, val, lambda seed=seed: self.learner.weights(seed))  # type: ignore[misc]
                 if on_epoch is not None:
-                    on_epoch(record.config.seed, self.epoch, metrics)
+                    on_epoch(history.config.seed, self.epoch, metrics)
 
     def _test(self) -> None:
         """Test the model of every epoch that some metric reports, once each, with its own thresholds.
@@ -238,23 +240,23 @@ class _Team:
         that diverged before it had any shows what it has, to no effect.
         """
         weights = self.learner.weights
-        waiting = [list(record.kept.items()) for record in self.records]
+        waiting = [list(history.kept.items()) for history in self.histories]
         for turn in range(max(map(len, waiting))):
             shown = [
-                kept[min(turn, len(kept) - 1)] if kept else (0, (dict.fromkeys(record.config.k, 0.0), weights(seed)))
-                for seed, (record, kept) in enumerate(zip(self.records, waiting, strict=True))
+                kept[min(turn, len(kept) - 1)] if kept else (0, (dict.fromkeys(history.config.k, 0.0), weights(seed)))
+                for seed, (history, kept) in enumerate(zip(self.histories, waiting, strict=True))
             ]
             self.learner.load_weights([kept for _, (_, kept) in shown])
             measured = self.measure(self.learner, "test", [thresholds for _, (thresholds, _) in shown])
-            for record, (epoch, _), test in zip(self.records, shown, measured, strict=True):
-                record.best.add_test(epoch, test.metrics)
+            for history, (epoch, _), test in zip(self.histories, shown, measured, strict=True):
+                history.best.add_test(epoch, test.metrics)
 
     def state(self) -> dict[str, Any]:
         """All that the rest of the training depends on."""
         return {
             "learner": self.learner.state(),
             "feeds": [feed.state() for feed in self.feeds],
-            "records": [record.state() for record in self.records],
+            "histories": [history.state() for history in self.histories],
             "epoch": self.epoch,
             "step": self.step,
             "loss_sum": self.loss_sum,
@@ -267,8 +269,8 @@ class _Team:
         self.learner.restore(state["learner"])
         for feed, saved in zip(self.feeds, state["feeds"], strict=True):
             feed.restore(saved)
-        for record, saved in zip(self.records, state["records"], strict=True):
-            record.restore(saved)
+        for history, saved in zip(self.histories, state["histories"], strict=True):
+            history.restore(saved)
         self.epoch, self.step, self.seconds = state["epoch"], state["step"], state["seconds"]
         self.loss_sum = state["loss_sum"].to(self.loss_sum.device)
         set_random_state(state["global"], self.device)
@@ -289,38 +291,38 @@ class Run:
     def __init__(self, config: RunConfig, *, dataset: Dataset) -> None:
         self.config, self._device = config, find_device(config.training.device)
         with seeded(derived_seed(config.seed, "model"), self._device), product_precision(config.training.precision):
-            self._team = _Team([config], [dataset], [None], self._device)
+            self._group = _SeedGroup([config], [dataset], [None], self._device)
             self._random = random_state(self._device)
 
     @property
-    def record(self) -> Record:
+    def history(self) -> History:
         """What was measured so far."""
-        return self._team.records[0]
+        return self._group.histories[0]
 
     @property
     def epoch(self) -> int:
         """How many epochs are finished."""
-        return self._team.epoch
+        return self._group.epoch
 
     @property
     def over(self) -> bool:
         """Whether it is trained to the end, has diverged, or has run out of patience."""
-        return not self._team.more
+        return not self._group.more
 
     def to_next_evaluation(self) -> None:
-        """Train until one more evaluation is in the record, or the run is over; if it is, test it where it asks for it.
+        """Train until the history has one more evaluation, or the run is over; if it is, test it where it asks for it.
 
         The last weights stay in place when others are tested: with more epochs, the run could go on.
         """
         nothing_to_save = Saver(None, 0.0, "")
-        evaluated = len(self.record.epochs)
+        evaluated = len(self.history.epochs)
         with self._turn():
-            while self._team.more and len(self.record.epochs) == evaluated:
-                self._team.advance(nothing_to_save, None)
-            if self.over and self._team.test:
-                last = self._team.learner.weights(0)
-                self._team.finish(nothing_to_save, None)
-                self._team.learner.load_weights([last])
+            while self._group.more and len(self.history.epochs) == evaluated:
+                self._group.advance(nothing_to_save, None)
+            if self.over and self._group.test:
+                last = self._group.learner.weights(0)
+                self._group.finish(nothing_to_save, None)
+                self._group.learner.load_weights([last])
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -333,7 +335,7 @@ class Run:
     def state(self) -> dict[str, Any]:
         """All that the rest of the run depends on, for a checkpoint: the tensors themselves, which training changes."""
         with self._turn():
-            return {"device": self._device.type, "config": self.config.to_dict(), **self._team.state()}
+            return {"device": self._device.type, "config": self.config.to_dict(), **self._group.state()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a state, which may be that of another configuration as far as `check_continuation` allows.
@@ -346,4 +348,4 @@ class Run:
             rule = f"must be {state['device']}, as in the checkpoint, got {self._device.type!r}."
             raise ConfigError([Problem("training.device", rule)])
         with self._turn():
-            self._team.restore(state)
+            self._group.restore(state)

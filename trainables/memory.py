@@ -14,8 +14,8 @@ def keep_freed_memory() -> None:
     """Let the C library keep what tensors free: the next step wants it again, and fresh pages cost more than sums.
 
     By default glibc gives memory back as soon as twice the largest piece is free, which is after every step. Measured
-    on one CPU thread, fresh pages cost `small_cnn` a sixth of its time, and ten seeds of a small network side by side
-    up to half. Elsewhere than on Linux with glibc nothing happens.
+    on one CPU thread, fresh pages cost `small_cnn` a sixth of its time, and ten seeds of a small network together up
+    to half. Elsewhere than on Linux with glibc nothing happens.
     """
     if not sys.platform.startswith("linux"):
         return

@@ -17,7 +17,7 @@ from setsweep.data.dataset import Dataset
 from setsweep.trainables.checkpoint import load_checkpoint, save_checkpoint
 from setsweep.trainables.config.complete import complete_config, with_values
 from setsweep.trainables.config.run_config import SECTIONS, RunConfig
-from setsweep.trainables.evaluation.history import Record
+from setsweep.trainables.evaluation.history import History
 from setsweep.trainables.evaluation.metric import TRAIN_LOSS, all_metrics
 from setsweep.trainables.loop import CHECKPOINT_FORMAT, Run
 
@@ -55,7 +55,7 @@ class Trial:
         """Train to the next evaluation; what there is to report of it, see `report`."""
         run = self._current
         run.to_next_evaluation()
-        return {"epoch": run.epoch, "done": run.over, **report(run.record, over=run.over)}
+        return {"epoch": run.epoch, "done": run.over, **report(run.history, over=run.over)}
 
     def save(self, folder: Path) -> None:
         """Write the whole state of the run into a folder."""
@@ -88,7 +88,7 @@ class Trial:
         return load_dataset(config.data, seed=config.seed, base=self._shared[1])
 
 
-def report(record: Record, *, over: bool) -> dict[str, Any]:
+def report(history: History, *, over: bool) -> dict[str, Any]:
     """What a search is told of a run after an evaluation, metrics under the names of records.
 
     They are those of this evaluation, which a search may act on. When the run is over they are its result, as `train`
@@ -97,16 +97,16 @@ def report(record: Record, *, over: bool) -> dict[str, Any]:
     is NaN, and none that a search could want.
 
     Args:
-        record: of the run.
+        history: of the run.
         over: whether the run is.
     """
-    if record.reason is not None:
-        val = [metric.on("val").name for metric in all_metrics(record.config.k)]
+    if history.reason is not None:
+        val = [metric.on("val").name for metric in all_metrics(history.config.k)]
         worst = {**dict.fromkeys(val, 0.0), TRAIN_LOSS.name: math.inf}
-        return {**worst, "status": "diverged", "reason": record.reason}
+        return {**worst, "status": "diverged", "reason": history.reason}
     if over:
-        return {**record.final_metrics(), "status": "done"}
-    return {**{name: values[-1] for name, values in record.curves.items()}, "status": "training"}
+        return {**history.final_metrics(), "status": "done"}
+    return {**{name: values[-1] for name, values in history.curves.items()}, "status": "training"}
 
 
 def _by_path(values: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+import torch
 from cyclopts import Parameter
 from rich.console import Console
 from rich.table import Table
@@ -29,8 +30,7 @@ from setsweep.sweeps.records.study_folder import study_folder
 from setsweep.sweeps.study.study import Resources, Study
 from setsweep.sweeps.sweep.progress import duration
 from setsweep.trainables.config.run_config import RunConfig, Training
-from setsweep.trainables.device import product_precision
-from setsweep.trainables.probes.steps import EndlessTraining
+from setsweep.trainables.probes.steps import run_seconds
 from setsweep.trainables.warm_up import warm_up
 
 PROBE_SECONDS = 2.0
@@ -101,34 +101,28 @@ def measure(study: Study, configs: Sequence[RunConfig]) -> Cost:
 
 
 def _probe(configs: Sequence[RunConfig], root: str | None, download: bool, resources: Resources) -> Cost:
-    import torch
-
     torch.set_num_threads(max(1, int(resources.cpus)))
     warm_up()
     datasets = DatasetCache()
     team, config = configs[: _together(configs, root, download, resources, datasets)], configs[0]
     seconds = _from_steps(team, datasets, root, download)
-    if seconds / config.training.epochs < PROBE_SECONDS:
+    if seconds is None or seconds / config.training.epochs < PROBE_SECONDS:
         seconds = _from_epochs(team, datasets, root, download)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     mebibytes = peak / (2**20 if sys.platform == "darwin" else 2**10)
     return Cost(seconds=seconds, mebibytes=mebibytes)
 
 
-def _from_steps(team: Sequence[RunConfig], datasets: DatasetCache, root: str | None, download: bool) -> float:
-    """The seconds of a run, from some steps and pieces of an evaluation: for epochs too long to be tried."""
-    job, training = Job(configs=tuple(team), root=root, download=download), team[0].training
-    loaded = [datasets.dataset(job, config) for config in team]
-    with product_precision(training.precision):
-        endless = EndlessTraining(team, loaded)
-        endless.train(until=time.time() + PROBE_SECONDS / 4)
-        start = time.time()
-        steps = endless.train(until=start + PROBE_SECONDS / 2)["steps"] or 1
-        step = (time.time() - start) / steps
-        example = endless.evaluation_seconds(until=time.time() + PROBE_SECONDS / 4)
-    evaluated = training.epochs / training.evaluate_every * len(loaded[0].val)
-    evaluated += len(loaded[0].test) if team[0].test else 0
-    return (training.epochs * endless.steps_per_epoch * step + evaluated * example) / len(team)
+def _from_steps(team: Sequence[RunConfig], datasets: DatasetCache, root: str | None, download: bool) -> float | None:
+    """The seconds of a run, from some steps and pieces of an evaluation: for epochs too long to be tried.
+
+    None where the memory runs out: whole epochs are tried with fewer seeds together.
+    """
+    job = Job(configs=tuple(team), root=root, download=download)
+    try:
+        return run_seconds(team, [datasets.dataset(job, config) for config in team], seconds=PROBE_SECONDS)
+    except torch.OutOfMemoryError:
+        return None
 
 
 def _from_epochs(team: Sequence[RunConfig], datasets: DatasetCache, root: str | None, download: bool) -> float:
@@ -166,10 +160,8 @@ def _example(study: Study, arm: str) -> list[RunConfig]:
 
 def _slots(resources: Resources) -> int:
     """How many runs this machine has room for; of a share of a GPU that is yet to be measured, one to a GPU."""
-    from torch import cuda
-
-    gpus = 1 if resources.gpus == "auto" and cuda.is_available() else resources.gpus
-    fit = room(os.cpu_count() or 1, cuda.device_count(), cpus=resources.cpus, gpus=0 if gpus == "auto" else gpus)
+    gpus = 1 if resources.gpus == "auto" and torch.cuda.is_available() else resources.gpus
+    fit = room(os.cpu_count() or 1, torch.cuda.device_count(), cpus=resources.cpus, gpus=0 if gpus == "auto" else gpus)
     return max(1, fit)
 
 

@@ -6,7 +6,7 @@ from setsweep.sweeps.execution.datasets import DatasetCache
 from setsweep.sweeps.execution.executor import GroupSize, Job, Outcome
 from setsweep.trainables.attempt import attempt
 from setsweep.trainables.config.run_result import RunResult
-from setsweep.trainables.probes.seeds_at_once import seeds_at_once
+from setsweep.trainables.probes.seed_group_size import seed_group_size
 
 
 class JobRunner:
@@ -38,6 +38,6 @@ class JobRunner:
     def group_size(self, job: Job) -> int:
         """How many of a job's seeds are best trained together."""
         try:
-            return seeds_at_once(job.configs, [self._datasets.dataset(job, config) for config in job.configs])
+            return seed_group_size(job.configs, [self._datasets.dataset(job, config) for config in job.configs])
         except Exception:  # noqa: BLE001 - what is wrong with the runs shows, and is recorded, when they are trained
             return 1

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import itertools
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,43 @@ from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.run_result import RunResult
 
 MakeConfig = Callable[..., RunConfig]
+SeedGroup = tuple[list[RunConfig], list[Dataset]]
+
+SEEDS = (3, 5, 8, *range(10, 20))
+OWN_MODELS = """
+from math import prod
+import torch
+from torch import nn
+
+def normed(input_shape):
+    return nn.Sequential(nn.Flatten(), nn.Linear(prod(input_shape), 5), nn.BatchNorm1d(5), nn.Tanh()), 5
+
+def repeated(input_shape):
+    layer = nn.Linear(4, 4)
+    return nn.Sequential(nn.Flatten(), nn.Linear(prod(input_shape), 4), layer, nn.Tanh(), layer), 4
+
+def tied(input_shape):
+    first, second = nn.Linear(4, 4), nn.Linear(4, 4)
+    second.weight = first.weight
+    return nn.Sequential(nn.Flatten(), nn.Linear(prod(input_shape), 4), first, nn.Tanh(), second), 4
+
+def with_dropout(input_shape):
+    return nn.Sequential(nn.Flatten(), nn.Linear(prod(input_shape), 8), nn.Dropout(0.5)), 8
+
+def branching(input_shape):
+    class Branching(nn.Linear):
+        def forward(self, inputs):
+            outputs = super().forward(inputs.flatten(1))
+            return outputs if outputs.sum() > 0 else -outputs
+    return Branching(prod(input_shape), 4), 4
+
+def shifted(input_shape):
+    class Shifted(nn.Linear):
+        shift = torch.randn(4)
+        def forward(self, inputs):
+            return super().forward(inputs.flatten(1)) + self.shift
+    return Shifted(prod(input_shape), 4), 4
+"""
 
 _PLAIN: dict[str, Any] = {
     "data": {"name": "circle", "shift": 60.0, "per_class": 16},  # 96 training examples of 6 classes
@@ -49,6 +88,26 @@ def digits() -> Dataset:
         for split, size in ((whole.train, 90), (whole.val, 60), (whole.test, 60))
     ]
     return Dataset(*parts, num_classes=10, mean=whole.mean, std=whole.std)
+
+
+@pytest.fixture
+def seed_group(make_config: MakeConfig, digits: Dataset) -> Callable[..., SeedGroup]:
+    """``seed_group(3, **changes)``: the configurations and data sets of so many seeds."""
+
+    def make(seeds: int = 3, **changes: Any) -> SeedGroup:
+        configs = [make_config(seed=seed, **changes) for seed in itertools.islice(SEEDS, seeds)]
+        drawn = configs[0].data["name"] != "digits"
+        return configs, [load_dataset(each.data, seed=each.seed) if drawn else digits for each in configs]
+
+    return make
+
+
+@pytest.fixture
+def own_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes the module `own_models` importable: models of a user's, `shifted` with a number that is no weight."""
+    (tmp_path / "own_models.py").write_text(OWN_MODELS)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "own_models", raising=False)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""``python -m trainables CONFIG.yaml``: one run, for a person or a shell script."""
+"""``python -m setsweep.trainables CONFIG.yaml``: one run, for a person or a shell script."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from setsweep.data import load_base
 from setsweep.losses import LOSSES
 from setsweep.losses.declaration import Hyperparameter
 from setsweep.trainables.config.complete import complete_config
-from setsweep.trainables.learners.learner import SoloLearner
+from setsweep.trainables.learners.solo import SoloLearner
 from setsweep.trainables.loop import train
 from setsweep.trainables.settings.problems import ConfigError
 from setsweep.trainables.trial import Trial

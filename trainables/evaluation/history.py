@@ -1,4 +1,4 @@
-"""What one seed has measured so far: its curves, its best epochs, and the weights that its results come from."""
+"""The history of one seed: its curves, its best epochs, and the weights that its results come from."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from setsweep.trainables.learners.learner import Weights
 STATE = ("epochs", "curves", "kept", "reason", "waited", "stopped")
 
 
-class Record:
-    """The measurements of one seed.
+class History:
+    """What one seed has measured so far.
 
     Args:
         config: complete.

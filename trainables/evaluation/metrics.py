@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import torch
 from torch import Tensor
 
 from setsweep.losses.checks import at_labels, widened
+from setsweep.losses.declaration import Probabilities
 from setsweep.trainables.evaluation.metric import CLASSES_PRESENT, Group, Metric, accuracy, set_size
-from setsweep.trainables.evaluation.thresholds import GivenThresholds, ThresholdSelection, at_least, to_probabilities
+from setsweep.trainables.evaluation.probabilities import to_probabilities
+from setsweep.trainables.evaluation.thresholds import GivenThresholds, ThresholdSelection, at_least
 
 Chunks = Iterable[tuple[Tensor, Tensor]]
-Probabilities = Literal["softmax", "sigmoid"]
 FEW, MANY = 20, 100  # fewer training images than FEW, more than MANY (two-head paper, Table 2)
 
 
@@ -136,27 +136,6 @@ def label_ranks(scores: Tensor, labels: Tensor) -> Tensor:
     lower = torch.arange(scores.shape[1], device=scores.device) < labels.unsqueeze(1)
     ranks = ((scores > own) | ((scores == own) & lower)).sum(1)
     return ranks.masked_fill(scores.amax(1).isnan(), scores.shape[1])
-
-
-def set_size_histogram(
-    chunks: Iterable[Tensor], *, num_classes: int, threshold: float, probabilities: Probabilities
-) -> Tensor:
-    """How many examples get a set of each size (two-head paper, figure 4).
-
-    Args:
-        chunks: scores (rows, classes). For a group of classes, give the rows of their examples alone.
-        num_classes: number of columns of the scores.
-        threshold: on the probabilities.
-        probabilities: how scores become probabilities.
-
-    Returns:
-        (num_classes + 1,) int64 counts of the sizes 0 to num_classes.
-    """
-    counts = torch.zeros(num_classes + 1, dtype=torch.int64)
-    for scores in chunks:
-        sizes = at_least(to_probabilities(scores, probabilities), threshold).sum(1)
-        counts = counts.to(sizes.device) + sizes.bincount(minlength=num_classes + 1)
-    return counts
 
 
 def class_groups(train_class_counts: Tensor) -> dict[Group, Tensor]:

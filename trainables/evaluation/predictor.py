@@ -11,11 +11,32 @@ import numpy.typing as npt
 import torch
 
 from setsweep.data.batches import normalise
+from setsweep.data.dataset import Dataset
 from setsweep.losses import LOSSES
 from setsweep.trainables.config.run_config import RunConfig
+from setsweep.trainables.evaluation.history import History
+from setsweep.trainables.evaluation.probabilities import probabilities_of
 from setsweep.trainables.models.table import build_model
 
 BATCH = 1024
+
+
+def predictor(history: History, dataset: Dataset) -> dict[str, Any]:
+    """What a predictor needs of a trained model, as it is saved: weights, the thresholds that go with them, and how the
+    data set gives its inputs in.
+    """
+    weights, thresholds = history.saved_model()
+    return {
+        "config": history.config.to_dict(),
+        "state": weights,
+        "thresholds": {str(k): threshold for k, threshold in thresholds.items()},
+        "probabilities": probabilities_of(history.config),
+        "num_classes": dataset.num_classes,
+        "input_shape": list(dataset.input_shape),
+        "mean": dataset.mean,
+        "std": dataset.std,
+        "class_names": list(dataset.class_names),
+    }
 
 
 class SetPredictor:

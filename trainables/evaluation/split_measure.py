@@ -1,23 +1,22 @@
-"""Measuring the models of a run on a split, and the form in which a trained model is kept."""
+"""The models of a seed group, measured together on a split of their data."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 
 from setsweep.data.dataset import Dataset
 from setsweep.data.feeds import evaluation_batches
-from setsweep.losses import LOSSES
 from setsweep.trainables.config.run_config import RunConfig
-from setsweep.trainables.evaluation.history import Record
-from setsweep.trainables.evaluation.metrics import Evaluation, Meter, Probabilities
+from setsweep.trainables.evaluation.metrics import Evaluation, Meter
+from setsweep.trainables.evaluation.probabilities import probabilities_of
 from setsweep.trainables.learners.learner import Learner
 
 
 class SplitMeasure:
-    """Measures models on the splits of their data.
+    """Measures the models of a learner, one a seed, on the splits of their data.
 
     Args:
         config: complete; of any of the seeds.
@@ -57,29 +56,3 @@ class SplitMeasure:
             train_class_counts=self._class_counts[number],
             num_examples=len(getattr(dataset, split)),
         )
-
-
-def probabilities_of(config: RunConfig) -> Probabilities:
-    """How the scores of a run become probabilities for its thresholds."""
-    training, declaration = config.training, LOSSES[config.loss["name"]]
-    if training.threshold_scores is not None:
-        return training.threshold_scores
-    if declaration.head == "two_head" and training.head == "sccp":
-        return "softmax"  # that head learns by cross-entropy
-    return declaration.probabilities
-
-
-def predictor(record: Record, dataset: Dataset) -> dict[str, Any]:
-    """What a predictor needs of a trained model, ready to be saved: weights and the thresholds that go with them."""
-    weights, thresholds = record.saved_model()
-    return {
-        "config": record.config.to_dict(),
-        "state": weights,
-        "thresholds": {str(k): threshold for k, threshold in thresholds.items()},
-        "probabilities": probabilities_of(record.config),
-        "num_classes": dataset.num_classes,
-        "input_shape": list(dataset.input_shape),
-        "mean": dataset.mean,
-        "std": dataset.std,
-        "class_names": list(dataset.class_names),
-    }

@@ -9,24 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 import torch
 from torch import Tensor
-
-from setsweep.losses.checks import widened
-
-SMALL = 16  # rows shorter than a vector register
-
-
-def to_probabilities(scores: Tensor, kind: Literal["softmax", "sigmoid"]) -> Tensor:
-    """Probabilities of (batch, classes) scores, in float32 where these came in half precision."""
-    scores = widened(scores)
-    if kind == "sigmoid":
-        return scores.sigmoid()
-    if scores.shape[1] < SMALL and scores.device.type == "cpu":
-        return scores.t().softmax(0).t()  # torch vectorises within a row only where it is long
-    return scores.softmax(1)
 
 
 def at_least(probabilities: Tensor, threshold: float) -> Tensor:

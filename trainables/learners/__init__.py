@@ -1,1 +1,1 @@
-"""What learns: one seed by itself or several seeds together, with their optimisers."""
+"""What learns: one seed by itself or a seed group together, with their optimisers."""

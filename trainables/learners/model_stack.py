@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, vmap
+from torch.func import functional_call, stack_module_state, vmap
 
-from setsweep.trainables.learners.columns import Scores, forward_in_columns, stack_columns
+from setsweep.trainables.learners.batched_mlp import batched_mlp, stack_feature_major
+from setsweep.trainables.models.heads import Scores
 
 
 def stack_models(models: Sequence[nn.Module]) -> nn.Module:
@@ -21,23 +22,17 @@ def stack_models(models: Sequence[nn.Module]) -> nn.Module:
         models: of one architecture, on one device; their weights are copied.
     """
     stack = copy.deepcopy(models[0])
-    parameters: dict[int, nn.Parameter] = {}  # by that of the first model: one that layers share stays shared
-    for path, module in stack.named_modules():
-        originals = [model.get_submodule(path) for model in models]
-        for name, first in list(module.named_parameters(recurse=False)):
-            if id(first) not in parameters:
-                values = torch.stack([original.get_parameter(name).detach() for original in originals])
-                parameters[id(first)] = nn.Parameter(values, requires_grad=first.requires_grad)
-            setattr(module, name, parameters[id(first)])
-        for name, _ in list(module.named_buffers(recurse=False)):
-            setattr(module, name, torch.stack([original.get_buffer(name) for original in originals]))
+    parameters, buffers = stack_module_state(list(models))
+    stacked = parameters | buffers
+    for name, tensor in [*stack.named_parameters(), *stack.named_buffers()]:
+        tensor.data = stacked[name].detach()  # in place: a tensor that layers share stays shared
     return stack
 
 
 class StackedNetwork:
     """Computes the scores of each of the stacked models for its own inputs.
 
-    Linear layers and ReLU are computed as batched products (see `trainables.learners.columns`), all other models by
+    Linear layers and ReLU are computed as batched products (see `trainables.learners.batched_mlp`), all other models by
     ``torch.func.vmap``, which on a CPU is no faster than one model after another.
 
     Args:
@@ -47,7 +42,7 @@ class StackedNetwork:
     def __init__(self, stack: nn.Module) -> None:
         self._stack = stack
         self._tensors = _tensors(stack)
-        self._in_columns = forward_in_columns(stack)
+        self._mlp = batched_mlp(stack)
 
     def __call__(self, inputs: Tensor) -> Scores:
         """Scores (models, batch, classes) of inputs (models, batch, ...), or a pair of them; batch normalisation writes
@@ -56,8 +51,8 @@ class StackedNetwork:
         Raises:
             RuntimeError: the model draws random numbers, or decides by values what to compute.
         """
-        if self._in_columns is not None:
-            return self._in_columns(self._tensors, inputs)
+        if self._mlp is not None:
+            return self._mlp(self._tensors, inputs)
         scores: Scores = vmap(self._of_one)(self._tensors, inputs)
         return scores
 
@@ -65,7 +60,7 @@ class StackedNetwork:
         """Inputs of each model as one tensor, in the layout that is fastest here."""
         if all(each.is_set_to(inputs[0]) for each in inputs):
             return inputs[0].expand(len(inputs), *inputs[0].shape)
-        return torch.stack(list(inputs)) if self._in_columns is None else stack_columns(inputs)
+        return torch.stack(list(inputs)) if self._mlp is None else stack_feature_major(inputs)
 
     def _of_one(self, tensors: dict[str, Tensor], inputs: Tensor) -> Scores:
         scores: Scores = functional_call(self._stack, tensors, (inputs,), tie_weights=False)

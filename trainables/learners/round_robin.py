@@ -1,4 +1,4 @@
-"""Several seeds of one configuration, each with a learner of its own, that take turns at every step.
+"""A seed group whose seeds, each with a learner of its own, take turns at every step.
 
 For models that can't be stacked: it saves nothing, but the result of each seed is, to the last bit, the one of a run by
 itself, and one checkpoint holds them all.
@@ -18,12 +18,14 @@ from setsweep.data.feeds import Batch
 from setsweep.data.seeding import derived_seed
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.device import random_state, seeded, set_random_state
-from setsweep.trainables.learners.learner import SoloLearner
+from setsweep.trainables.learners.learner import Weights
+from setsweep.trainables.learners.solo import SoloLearner
 
 
-class LockstepLearner:
-    """See `trainables.learners.learner.Learner`. Each seed has its own state of PyTorch's global generators, as dropout
-    needs.
+class RoundRobinLearner:
+    """The models of a seed group, one after another; see `trainables.learners.learner.Learner`.
+
+    Each seed has its own state of PyTorch's global generators, as dropout needs.
 
     Args:
         configs: complete, equal but for the seed.
@@ -64,7 +66,7 @@ class LockstepLearner:
         """See `Learner`."""
         return [learner.finite()[0] for learner in self._learners]
 
-    def weights(self, seed: int) -> dict[str, Tensor]:
+    def weights(self, seed: int) -> Weights:
         """See `Learner`."""
         return self._learners[seed].weights(0)
 

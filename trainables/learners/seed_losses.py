@@ -1,4 +1,4 @@
-"""The losses of several seeds on the scores of stacked models."""
+"""The losses of a seed group on the scores of its stacked models."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from setsweep.losses.declaration import LossDeclaration
-from setsweep.trainables.learners.columns import Scores
+from setsweep.trainables.models.heads import Scores
 
 
 class SeedLosses(nn.ModuleList):

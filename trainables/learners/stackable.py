@@ -1,4 +1,4 @@
-"""Whether seeds of a configuration can learn as one stacked model: settled by a trial of the model."""
+"""Whether a seed group can learn as one stacked model: settled by a trial of the model."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from torch import Tensor, nn
 
 from setsweep.data.dataset import Dataset
 from setsweep.trainables.config.run_config import RunConfig
-from setsweep.trainables.learners.columns import Scores, forward_in_columns
+from setsweep.trainables.learners.batched_mlp import batched_mlp
+from setsweep.trainables.learners.initial import initial_model
 from setsweep.trainables.learners.model_stack import StackedNetwork, stack_models
-from setsweep.trainables.learners.parts import initial_model
+from setsweep.trainables.models.heads import Scores
 
 EXAMPLES = 4
 TOLERANCE = 1e-2  # of the largest score: far above rounding, far below what another computation would give
@@ -20,7 +21,7 @@ TOLERANCE = 1e-2  # of the largest score: far above rounding, far below what ano
 def why_not_stackable(config: RunConfig, dataset: Dataset, device: torch.device) -> str | None:
     """The reason why seeds of this configuration can't be stacked, or None: they can.
 
-    Models whose layers `trainables.learners.columns` knows can. Others are tried: two of them, stacked, must give the
+    Models that `trainables.learners.batched_mlp` computes can. Others are tried: two of them, stacked, must give the
     scores that each gives by itself, in training and in evaluation. Dropout fails here: its draws would be others.
 
     Args:
@@ -31,7 +32,7 @@ def why_not_stackable(config: RunConfig, dataset: Dataset, device: torch.device)
     if config.training.compile:
         return "training.compile is for one model at a time."
     model = initial_model(config, dataset, device)
-    if forward_in_columns(model) is not None:
+    if batched_mlp(model) is not None:
         return None
     other = initial_model(replace(config, seed=config.seed ^ 1), dataset, device)
     inputs = torch.randn(2, EXAMPLES, *dataset.input_shape, generator=torch.Generator().manual_seed(0)).to(device)

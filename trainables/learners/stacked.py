@@ -1,4 +1,4 @@
-"""Several seeds of one configuration that learn side by side, as one model whose weights have an axis of seeds.
+"""A seed group that learns as one stacked model, whose weights have a first axis of seeds.
 
 Each seed has its own initialisation, data order, augmentation and noise, the same as if it learned alone, and its own
 slice of every tensor: what becomes infinite there stays there. The terms of sums are those of `SoloLearner` in another
@@ -21,15 +21,17 @@ from setsweep.data.feeds import Batch
 from setsweep.losses import LOSSES
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.learners.averaging import MovingAverage
-from setsweep.trainables.learners.columns import Scores
+from setsweep.trainables.learners.initial import initial_loss, initial_model
+from setsweep.trainables.learners.learner import Weights
 from setsweep.trainables.learners.model_stack import StackedNetwork, stack_models
 from setsweep.trainables.learners.optimizers import build_loss_optimizer, build_optimizer
-from setsweep.trainables.learners.parts import compute_scores, initial_loss, initial_model, of_predicting_head
+from setsweep.trainables.learners.scores import compute_scores, of_predicting_head
 from setsweep.trainables.learners.seed_losses import SeedLosses
+from setsweep.trainables.models.heads import Scores
 
 
 class StackedLearner:
-    """The models of several seeds as one; see `trainables.learners.learner.Learner`.
+    """The models of a seed group as one; see `trainables.learners.learner.Learner`.
 
     Args:
         configs: complete, equal but for the seed.
@@ -93,7 +95,7 @@ class StackedLearner:
         finite: list[bool] = torch.stack(of_layers).all(0).tolist()
         return finite
 
-    def weights(self, seed: int) -> dict[str, Tensor]:
+    def weights(self, seed: int) -> Weights:
         """See `Learner`."""
         return {name: values[seed].to("cpu", copy=True) for name, values in self._evaluated.state_dict().items()}
 

@@ -32,7 +32,3 @@ class ModelDeclaration:
     contradictions: Callable[[Mapping[str, Any]], Iterable[tuple[str, str]]] = lambda settings: ()
     images_only: bool = False
     zero_bias: bool = False
-
-    def defaults(self) -> dict[str, Any]:
-        """Every setting with its default."""
-        return {name: setting.default for name, setting in self.settings.items()}

@@ -8,6 +8,8 @@ from torch.nn import functional
 
 from setsweep.losses.declaration import Head
 
+Scores = Tensor | tuple[Tensor, Tensor]  # what a head gives, (batch, classes): two heads a pair
+
 
 class TwoHead(nn.Module):
     """The two heads of the two-head paper (section 5.2) on the same features.

@@ -45,7 +45,7 @@ def load_pretrained(network: nn.Module, source: str, *, architecture: str) -> No
 
     Args:
         network: one of torchvision's, its classifier taken off.
-        source: see `check_pretrained`.
+        source: see `pretrained_rule`.
         architecture: torchvision's name of the network.
 
     Raises:

@@ -14,7 +14,7 @@ from setsweep.losses.declaration import Head
 from setsweep.trainables.models import densenet, torchvision_models
 from setsweep.trainables.models import small as small_models
 from setsweep.trainables.models.declaration import ModelDeclaration
-from setsweep.trainables.models.heads import build_head
+from setsweep.trainables.models.heads import Scores, build_head
 from setsweep.trainables.models.user import own_backbone
 from setsweep.trainables.settings.rules import anything
 from setsweep.trainables.settings.setting import Setting
@@ -28,9 +28,9 @@ class Classifier(nn.Module):
         self.backbone = backbone
         self.head = head
 
-    def forward(self, inputs: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+    def forward(self, inputs: Tensor) -> Scores:
         """Scores of a batch of inputs."""
-        scores: Tensor | tuple[Tensor, Tensor] = self.head(self.backbone(inputs))
+        scores: Scores = self.head(self.backbone(inputs))
         return scores
 
 

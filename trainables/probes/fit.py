@@ -9,7 +9,7 @@ from setsweep.data.dataset import Dataset
 from setsweep.trainables.config.complete import check_k
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.sections import check_loss
-from setsweep.trainables.learners.parts import initial_loss, initial_model, training_feed
+from setsweep.trainables.learners.initial import initial_loss, initial_model, training_feed
 
 CPU = torch.device("cpu")
 

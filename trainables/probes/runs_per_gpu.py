@@ -1,8 +1,7 @@
-"""How many runs share a GPU best: copies of a run train at once, each in a process of its own, for some seconds. Where
-the seeds of a configuration train side by side, a copy is as many of them as do.
+"""How many runs share a GPU best: copies of a run train at once, each in a process of its own, for some seconds.
 
-On a GPU that one run leaves idle, several give more steps per second together; on a busy one they only take turns and
-memory. The same measurement runs on a CPU, where it is tested.
+Where seeds train together, a copy is a seed group. On a GPU that one run leaves idle, several give more steps per
+second together; on a busy one they only take turns and memory. The same measurement runs on a CPU, where it is tested.
 """
 
 from __future__ import annotations
@@ -19,15 +18,14 @@ import torch
 from setsweep.data import base_settings, load_base, load_dataset
 from setsweep.data.dataset import Dataset
 from setsweep.trainables.config.run_config import RunConfig
-from setsweep.trainables.device import product_precision
-from setsweep.trainables.probes.seeds_at_once import seeds_at_once
-from setsweep.trainables.probes.steps import EndlessTraining
+from setsweep.trainables.device import MOST_MEMORY, memory_in_use, product_precision
+from setsweep.trainables.probes.seed_group_size import seed_group_size
+from setsweep.trainables.probes.steps import StepTimer
 
 Seeds = int | Literal["auto"]
 
 CANDIDATES = (1, 2, 4, 8)
 WORTH_IT = 1.05  # more runs at once must give this many times the steps, since each of them takes longer
-HEADROOM = 0.9  # the share of the memory that runs may fill
 WARM_UP_SECONDS = 0.5
 START_SECONDS = 300.0
 
@@ -58,7 +56,7 @@ def runs_per_gpu(
 
     Args:
         configs: complete, equal but for the seed; `training.device` says on what.
-        seeds: how many of them one job trains side by side, see `trainables.probes.seeds_at_once.seeds_at_once`.
+        seeds: how many of them one job trains together, see `trainables.probes.seed_group_size.seed_group_size`.
         root: where the data files lie, see `data.load_dataset`.
         download: fetch data files that are missing.
         seconds: of training for each candidate.
@@ -83,8 +81,8 @@ def runs_per_gpu(
         members.extend(new)
         for member in new:
             seeds = member.receive()["seeds"]  # what the first has found the others are told
-        _train(members, WARM_UP_SECONDS)
-        return _train(members, seconds)
+        warm_up = _train(members, WARM_UP_SECONDS)
+        return _train(members, seconds) if warm_up.steps_per_second else warm_up
 
     try:
         return most_useful(measure, candidates)
@@ -98,10 +96,10 @@ def most_useful(measure: Callable[[int], Shared], candidates: Sequence[int] = CA
     chosen, best = candidates[0], 0.0
     for runs in candidates:
         shared = measure(runs)
-        if shared.memory > HEADROOM or shared.steps_per_second < best * WORTH_IT:
+        if shared.memory > MOST_MEMORY or shared.steps_per_second <= best * WORTH_IT:
             break
         chosen, best = runs, shared.steps_per_second
-        if shared.memory * 2 > HEADROOM:
+        if shared.memory * 2 > MOST_MEMORY:
             break  # the next candidate, with twice the runs, would not fit
     return chosen
 
@@ -152,18 +150,27 @@ def _serve(
     try:
         torch.set_num_threads(1)
         datasets = _datasets(configs, root, download)
-        seeds = seeds_at_once(configs, datasets, asked)
-        endless = EndlessTraining(configs[:seeds], datasets[:seeds])
+        seeds = seed_group_size(configs, datasets, asked)
+        timer = StepTimer(configs[:seeds], datasets[:seeds])
         connection.send({"seeds": seeds})
         with product_precision(configs[0].training.precision):
             while True:
                 start, seconds = connection.recv()
                 time.sleep(max(0.0, start - time.time()))
-                connection.send(endless.train(until=start + seconds))
+                connection.send(_trained(timer, until=start + seconds))
     except EOFError:
         return  # nobody asks any more
     except Exception as error:  # noqa: BLE001 - told to the process that asks
         connection.send({"error": f"{type(error).__name__}: {error}"})
+
+
+def _trained(timer: StepTimer, *, until: float) -> dict[str, Any]:
+    """Steps taken until a time, None where the memory ran out, and the share of the memory in use."""
+    try:
+        return {"steps": timer.steps(until=until), "memory": memory_in_use(timer.device)}
+    except torch.OutOfMemoryError:
+        torch.cuda.empty_cache()
+        return {"steps": None, "memory": 1.0}
 
 
 def _datasets(configs: Sequence[RunConfig], root: str | None, download: bool) -> list[Dataset]:

@@ -31,9 +31,9 @@ from setsweep.losses import LOSSES
 from setsweep.sweeps.statistics.intervals import mean_interval
 from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.config.run_config import RunConfig
-from setsweep.trainables.learners.parts import training_feed
+from setsweep.trainables.learners.build import build_learner
+from setsweep.trainables.learners.initial import training_feed
 from setsweep.trainables.loop import train
-from setsweep.trainables.probes.seeds_at_once import build_learner
 
 
 def main() -> None:

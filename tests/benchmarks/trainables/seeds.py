@@ -23,7 +23,7 @@ from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.loop import train, train_seeds
 from setsweep.trainables.memory import keep_freed_memory
-from setsweep.trainables.probes.seeds_at_once import seeds_at_once
+from setsweep.trainables.probes.seed_group_size import seed_group_size
 
 LOSSES = ({"name": "cross_entropy"}, {"name": "topk_grouping"}, {"name": "topk_transition"}, {"name": "avgk"})
 SAWADA: dict[str, dict[str, Any]] = {
@@ -101,7 +101,7 @@ def gpu_clock() -> float:
 def report(name: str, runs: Runs, rounds: int, clock: Callable[[], float]) -> tuple[float, float]:
     """Print a line of the table; its two times."""
     apart, together = compare(runs, rounds, clock)
-    chosen = seeds_at_once(*runs)
+    chosen = seed_group_size(*runs)
     print(f"{name:28} {apart:9.2f} {together:13.2f} {apart / together:7.2f} {chosen:6}", flush=True)
     return apart, together
 

@@ -76,6 +76,7 @@ def test_a_loss_without_k_gets_none() -> None:
         ({"k": [3, 2]}, ["k must be ascending, got [3, 2]."]),
         ({"seed": -1}, ["seed must be between 0 and 9223372036854775807, got -1."]),
         ({"test": "no"}, ["test must be true or false, got 'no'."]),
+        ({"training": 3}, ["training must be a mapping, got 3."]),
         ({"training": {"epochs": 0}}, ["training.epochs must be >= 1, got 0."]),
         (
             {"trainig": {}},

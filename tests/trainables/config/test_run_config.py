@@ -19,7 +19,6 @@ from setsweep.trainables.config.run_config import (
     Training,
     without_later,
 )
-from setsweep.trainables.config.run_result import RunResult
 
 CONFIG = RunConfig(
     data={"name": "digits", "label_noise": 0.2, "split_seed": 0},
@@ -146,37 +145,3 @@ def test_a_configuration_with_little_said_takes_the_defaults() -> None:
     plain = {"data": {"name": "digits"}, "model": {"name": "linear"}, "loss": {"name": "focal"}, "k": [1], "seed": 0}
     assert RunConfig.from_dict(plain).training == Training()
     assert RunConfig.from_dict(plain).test
-
-
-def test_a_result_survives_json() -> None:
-    result = RunResult(
-        key=CONFIG.key,
-        status="done",
-        metrics={"val/top2_accuracy": 0.5},
-        best_epoch={"top2_accuracy": 2},
-        epochs=(1, 2),
-        curves={"val/top2_accuracy": (0.25, 0.5)},
-        thresholds={"2": 0.125},
-        seconds=1.5,
-        started=1e9,
-        finished=1e9 + 2,
-        attempts=2,
-        host="here",
-        stopped=2,
-        runtime={"device": "cpu", "threads": 1},
-    )
-    again = RunResult.from_dict(json.loads(json.dumps(result.to_dict())))
-    assert again == result
-    assert again.runtime == result.runtime
-
-
-def test_a_result_from_before_stops_and_runtimes_were_recorded_is_read() -> None:
-    plain = RunResult(key=CONFIG.key, status="done", epochs=(1, 2)).to_dict()
-    del plain["stopped"], plain["runtime"]
-    result = RunResult.from_dict(plain)
-    assert (result.stopped, result.runtime) == (None, {})
-
-
-def test_what_a_run_was_computed_on_does_not_tell_results_apart() -> None:
-    result = RunResult(key=CONFIG.key, status="done", runtime={"device": "cpu"})
-    assert result == replace(result, runtime={"device": "NVIDIA H200"})

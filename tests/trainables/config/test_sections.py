@@ -1,11 +1,25 @@
+"""The sections that name a data set, a model or a loss: checked, and complete."""
+
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from setsweep.data import base_settings, load_base, load_dataset
-from setsweep.trainables.config.sections import check_data
+from setsweep.data import DATASETS
+from setsweep.losses import LOSSES
+from setsweep.losses.declaration import Hyperparameter
+from setsweep.trainables.config.sections import (
+    check_data,
+    check_hyperparameter,
+    check_loss,
+    check_model,
+    declared_settings,
+    num_classes,
+    without_later,
+)
+from setsweep.trainables.models.table import MODELS
 
 KNOWN = "Known: cifar100, cifar100_lt, circle, digits, fashion_mnist, image_folder, plantnet300k."
 
@@ -97,19 +111,95 @@ def test_wrong_settings_are_refused_with_the_rule_and_the_value(settings: dict[s
     assert str(refusal.value) == message
 
 
-def test_runs_share_data_whatever_their_label_noise() -> None:
-    assert base_settings({"name": "cifar100", "label_noise": 0.3}) == base_settings({"name": "cifar100"})
-    assert base_settings({"name": "cifar100", "subset": 10_000}) != base_settings({"name": "cifar100"})
+def test_a_model_has_its_defaults_and_its_contradictions() -> None:
+    assert check_model({"name": "mlp", "hidden": 3.0}) == {"name": "mlp", "hidden": 3, "layers": 1, "bias": True}
+    with pytest.raises(ValueError) as refusal:
+        check_model({"name": "densenet", "depth": 41})
+    assert str(refusal.value) == "model.depth must be 4 plus a multiple of 6 with bottlenecks, got 41."
 
 
-def test_data_drawn_from_the_seed_have_no_shared_part() -> None:
-    assert base_settings({"name": "circle"}) is None
-    with pytest.raises(ValueError, match=r"shared data must not depend on a run's seed, got 'circle'\."):
-        load_base({"name": "circle"})
+@pytest.mark.parametrize(
+    ("settings", "k", "complete"),
+    [
+        ({"name": "focal"}, 2, {"name": "focal", "gamma": 2.0}),
+        ({"name": "avgk", "alpha": 2}, 3, {"name": "avgk", "alpha": 2.0, "y_in_negatives": False, "k": 3}),
+        ({"name": "topk_hinge", "k": 4}, 3, {"name": "topk_hinge", "k": 4}),
+        ({"name": "topk_hinge"}, None, {"name": "topk_hinge"}),
+    ],
+)
+def test_a_loss_has_its_defaults_and_a_k_of_its_own_or_that_of_the_run(
+    settings: dict[str, Any], k: int | None, complete: dict[str, Any]
+) -> None:
+    assert check_loss(settings, k=k, classes=10) == complete
 
 
-def test_a_shared_part_for_data_drawn_from_the_seed_is_refused() -> None:
-    digits = load_base({"name": "digits"})
+@pytest.mark.parametrize(
+    ("settings", "messages"),
+    [
+        ("avgk", ["loss must be a mapping, got 'avgk'."]),
+        ({}, ["loss.name must be a name, got None."]),
+        ({"name": "focal", "k": 2}, ["loss.k: unknown hyperparameter 'k'. Known: gamma."]),
+        (
+            {"name": "avgk", "alpha": -1, "k": 10, "beta": 1},
+            [
+                "loss.alpha must be >= 0, got -1.",
+                "loss.k must be between 1 and num_classes - 1 = 9, got 10.",
+                "loss.beta: unknown hyperparameter 'beta'. Known: alpha, k, y_in_negatives.",
+            ],
+        ),
+    ],
+)
+def test_every_broken_rule_of_a_loss_is_told(settings: Any, messages: list[str]) -> None:
+    with pytest.raises(ValueError) as refusal:
+        check_loss(settings, k=2, classes=10)
+    assert str(refusal.value).splitlines() == messages
 
-    with pytest.raises(ValueError, match=r"base must be None for circle"):
-        load_dataset({"name": "circle"}, seed=0, base=digits)
+
+def test_a_hyperparameter_is_checked_by_itself_as_a_search_tries_it() -> None:
+    assert check_hyperparameter("noised_topk_hinge", "num_samples", "1e1", None) == 10
+    assert check_hyperparameter("avgk", "k", 9, 10) == 9
+    with pytest.raises(ValueError, match=r"^must be between 1 and num_classes - 1 = 9, got 10\.$"):
+        check_hyperparameter("avgk", "k", 10, 10)
+    with pytest.raises(ValueError, match=r"^unknown hyperparameter 'gama'\. Did you mean 'gamma'\? Known: gamma\.$"):
+        check_hyperparameter("focal", "gama", 1, None)
+
+
+@pytest.mark.parametrize(
+    ("section", "name"),
+    [(section, name) for section, table in (("data", DATASETS), ("model", MODELS), ("loss", LOSSES)) for name in table],
+)
+def test_every_setting_of_every_row_takes_its_default_and_says_what_it_does(section: str, name: str) -> None:
+    for key, setting in declared_settings(section, {"name": name}).items():
+        assert setting.about, key
+        assert setting.rule.words, key
+        if (section, key) != ("loss", "k"):  # which has none
+            assert setting.check(setting.default) == setting.default, key
+
+
+@pytest.mark.parametrize("section", ["data", "model"])
+def test_a_function_of_the_users_has_the_settings_that_are_given(section: str) -> None:
+    settings = declared_settings(section, {"name": "ours.nets:function", "width": 3})
+    assert settings["width"].default == 3
+    assert without_later(section, {"name": "ours.nets:function", "width": 3}) == {
+        "name": "ours.nets:function",
+        "width": 3,
+    }
+
+
+def test_settings_that_came_later_are_left_out_where_they_have_their_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {"gamma": Hyperparameter(default=2.0), "tilt": Hyperparameter(default=0.5, later=True)}
+    monkeypatch.setitem(LOSSES, "tilted", replace(LOSSES["focal"], name="tilted", hyperparameters=rows))
+    plain = {"name": "tilted", "gamma": 2.0}
+    assert without_later("loss", plain | {"tilt": 0.5}) == plain
+    assert without_later("loss", plain | {"tilt": 0.25}) == plain | {"tilt": 0.25}
+    assert without_later("loss", plain) == plain
+
+
+@pytest.mark.parametrize(
+    ("data", "classes"),
+    [({"name": "digits"}, 10), ({"name": "circle", "classes": 7}, 7), ({"name": "image_folder", "folder": "x"}, None)],
+)
+def test_the_classes_are_known_before_the_data_are_loaded_where_that_can_be(
+    data: dict[str, Any], classes: int | None
+) -> None:
+    assert num_classes(check_data(data)) == classes

@@ -10,7 +10,14 @@ import pytest
 from setsweep.data.augment import Augmentation
 from setsweep.losses import LOSSES
 from setsweep.trainables.config.run_config import TRAINING, Optimizer, Training
-from setsweep.trainables.config.training import check_for_loss, check_training, default_training, flatten, nest
+from setsweep.trainables.config.training import (
+    check_for_loss,
+    check_training,
+    check_value,
+    default_training,
+    flatten,
+    nest,
+)
 from setsweep.trainables.settings.problems import ConfigError
 
 
@@ -105,12 +112,32 @@ def test_nest_is_the_inverse_of_flatten() -> None:
                 "training.optimizer.nesterov must be left out, since adamw has none, got True.",
             ],
         ),
+        (
+            {"optimizer": {"nesterov": True}},
+            ["training.optimizer.nesterov must be false without momentum, got True."],
+        ),
+        (
+            {"optimizer": {"betas": [0.5, 0.5]}},
+            ["training.optimizer.betas must be left out, since sgd has none, got (0.5, 0.5)."],
+        ),
     ],
 )
 def test_every_broken_rule_is_told(plain: dict[str, Any], messages: list[str]) -> None:
     with pytest.raises(ConfigError) as caught:
         check_training(plain)
     assert str(caught.value).splitlines() == messages
+
+
+def test_a_single_value_is_checked_as_a_search_tries_it() -> None:
+    assert repr(check_value("optimizer.lr", "1e-1")) == "0.1"
+    for path, value, message in (
+        ("ema", 1, "must be >= 0 and < 1, got 1."),
+        ("optimizer", "sgd", "must be a mapping, got 'sgd'."),
+        ("epoch", 3, "unknown setting 'epoch'. Did you mean 'epochs'? Known: augment.cutout, "),
+    ):
+        with pytest.raises(ValueError) as caught:
+            check_value(path, value)
+        assert str(caught.value).startswith(message)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

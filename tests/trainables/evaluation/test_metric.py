@@ -73,6 +73,11 @@ def test_an_accuracy_is_read_at_its_own_best_epoch_and_others_at_that_of_their_a
     assert accuracy("top", 1, at=accuracy("avg", 5)).criterion == accuracy("avg", 5)
 
 
+def test_accuracies_are_told_from_what_is_none() -> None:
+    assert all(metric.is_accuracy for metric in accuracies([2, 3]))
+    assert not any(metric.is_accuracy for metric in (set_size(2), TRAIN_LOSS, CLASSES_PRESENT))
+
+
 def test_the_plain_form_of_a_metric_is_over_all_examples_alike() -> None:
     assert accuracy("avg", 2, macro=True, group="many", split="test").plain == accuracy("avg", 2, split="test")
     assert [each.plain for each in accuracies([2])] == plain_accuracies([2]) * 2

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from setsweep.trainables.evaluation.metrics import class_groups, evaluate, label_ranks, set_size_histogram
-from setsweep.trainables.evaluation.thresholds import at_least
+from setsweep.trainables.evaluation.metrics import class_groups, evaluate, label_ranks
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "metrics.json").read_text())
 
@@ -101,17 +100,6 @@ def test_half_precision_scores_are_evaluated_in_single():
     scores, labels = torch.randn(50, 9).half(), torch.randint(9, (50,))
     settings = {"num_classes": 9, "ks": [2], "probabilities": "softmax"}
     assert evaluate([(scores, labels)], **settings) == evaluate([(scores.float(), labels)], **settings)
-
-
-def test_the_histogram_counts_examples_by_the_size_of_their_set():
-    scores = torch.randn(200, 10, generator=torch.Generator().manual_seed(0))
-    threshold = evaluate(
-        [(scores, torch.zeros(200, dtype=torch.int64))], num_classes=10, ks=[3], probabilities="sigmoid"
-    ).thresholds[3]
-    counts = set_size_histogram(scores.split(60), num_classes=10, threshold=threshold, probabilities="sigmoid")
-    assert counts.sum() == 200
-    assert (counts * torch.arange(11)).sum() == 600
-    assert counts[4] == (at_least(scores.sigmoid(), threshold).sum(1) == 4).sum()
 
 
 @pytest.mark.parametrize("k", [0, 4])

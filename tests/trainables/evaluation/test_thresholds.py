@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from setsweep.trainables.evaluation.thresholds import GivenThresholds, ThresholdSelection, at_least, to_probabilities
+from setsweep.trainables.evaluation.thresholds import GivenThresholds, ThresholdSelection, at_least
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "metrics.json").read_text())
 
@@ -81,13 +81,6 @@ def test_a_threshold_between_two_neighbouring_floats_separates_them():
     high = low.nextafter(torch.tensor(1.0))
     threshold = (low.item() + high.item()) / 2
     assert at_least(torch.stack([low, high]), threshold).tolist() == [False, True]
-
-
-@pytest.mark.parametrize("classes", [3, 40])
-def test_probabilities_are_softmax_or_sigmoid_in_single_precision_at_least(classes):
-    scores = torch.randn(5, classes)
-    torch.testing.assert_close(to_probabilities(scores, "softmax"), scores.softmax(1))
-    assert torch.equal(to_probabilities(scores.half(), "sigmoid"), scores.half().float().sigmoid())
 
 
 def test_more_rows_than_announced_are_refused():

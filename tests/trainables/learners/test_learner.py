@@ -1,99 +1,107 @@
-"""One model in training: what a step does to it besides the optimiser's update."""
+"""What every learner promises, of one seed or of a seed group."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+import copy
 from typing import Any
 
 import pytest
 import torch
 
-from setsweep.data import load_dataset
-from setsweep.data.dataset import Dataset
-from setsweep.data.feeds import Batch, TrainingFeed
-from setsweep.trainables.learners.learner import SoloLearner, Weights
+from setsweep.trainables.learners.build import build_learner
+from setsweep.trainables.learners.learner import Learner
+from setsweep.trainables.learners.round_robin import RoundRobinLearner
+from setsweep.trainables.learners.solo import SoloLearner
+from setsweep.trainables.learners.stacked import StackedLearner
 
 CPU = torch.device("cpu")
-IMAGES = {"data": {"name": "digits"}, "model": {"name": "small_cnn", "width": 4}}
+ADAMW = {"optimizer": {"name": "adamw", "lr": 0.05}}
+LEARNERS: dict[str, tuple[type, int, dict[str, Any]]] = {
+    "solo": (SoloLearner, 1, {"model": {"name": "own_models:with_dropout"}}),
+    "solo, averaged": (SoloLearner, 1, {"loss": {"name": "avgk"}, "training": ADAMW | {"ema": 0.8}}),
+    "solo, estimated labels": (SoloLearner, 1, {"loss": {"name": "role"}, "training": ADAMW}),
+    "stacked": (StackedLearner, 3, {"model": {"name": "mlp", "hidden": 8}, "loss": {"name": "noised_topk_hinge"}}),
+    "stacked, averaged": (StackedLearner, 3, {"loss": {"name": "avgk"}, "training": ADAMW | {"ema": 0.8}}),
+    "stacked, estimated labels": (StackedLearner, 3, {"loss": {"name": "role"}, "training": ADAMW}),
+    "stacked by vmap": (StackedLearner, 3, {"model": {"name": "own_models:normed"}}),
+    "round robin": (RoundRobinLearner, 3, {"model": {"name": "own_models:with_dropout"}, "training": ADAMW}),
+}
+
+pytestmark = [pytest.mark.parametrize("name", LEARNERS), pytest.mark.usefixtures("own_models")]
 
 
-def _learner(make_config: Any, digits: Dataset, **training: Any) -> tuple[SoloLearner, Iterator[Batch]]:
-    """A learner, and batches for one epoch of it."""
-    config = make_config(**IMAGES, training={"optimizer": {"lr": 0.1}, **training})
-    feed = TrainingFeed(digits, batch_size=40, seed=0, device=CPU)
-    return SoloLearner(config, digits, CPU), feed.epoch()
+@pytest.fixture
+def begun(name: str, seed_group: Any, trained: Any) -> Any:
+    """A function that trains: ``begun(2)`` gives a learner after two steps, its group and what they lost."""
+    kind, seeds, changes = LEARNERS[name]
+
+    def begin(steps: int) -> tuple[Learner, Any, torch.Tensor]:
+        torch.manual_seed(0)
+        group = seed_group(seeds, k=2, **copy.deepcopy(changes))
+        learner = build_learner(*group, CPU)
+        assert type(learner) is kind
+        return learner, group, trained(learner, *group, steps)
+
+    return begin
 
 
-def _distance(one: Weights, other: Weights) -> float:
-    """Of the weights, without statistics."""
-    names = [name for name in one if not name.endswith(("running_mean", "running_var", "num_batches_tracked"))]
-    return math.sqrt(sum(float((one[name] - other[name]).square().sum()) for name in names))
+def _inputs(group: Any) -> list[torch.Tensor]:
+    return [dataset.val.inputs.float() for dataset in group[1]]
 
 
-def test_a_clipped_step_is_as_long_as_the_learning_rate_times_the_norm_at_most(
-    make_config: Any, digits: Dataset
-) -> None:
-    # plain gradient descent: a step is the learning rate times the gradient
-    learner, batches = _learner(make_config, digits, clip_norm=1e-3)
-    before = learner.weights(0)
-    learner.step([next(batches)], 0.5)
-    assert _distance(learner.weights(0), before) == pytest.approx(0.5 * 1e-3, rel=1e-3)  # float32 weights of about 1
+def _scores(learner: Learner, group: Any) -> list[torch.Tensor]:
+    with torch.no_grad():
+        return [each.clone() for each in learner.scores(_inputs(group))]
 
 
-def test_gradients_within_the_norm_are_left_as_they_are(make_config: Any, digits: Dataset) -> None:
-    after = []
-    for clip_norm in (None, 1e6):
-        learner, batches = _learner(make_config, digits, clip_norm=clip_norm)
-        learner.step([next(batches)], 0.5)
-        after.append(learner.weights(0))
-    assert _distance(*after) == 0
+def test_each_seed_has_its_own_loss_weights_and_scores(begun: Any) -> None:
+    learner, group, losses = begun(2)
+    seeds = len(group[0])
+    assert losses.shape == (2, seeds)
+    scores = _scores(learner, group)
+    assert [tuple(each.shape) for each in scores] == [(len(data.val), data.num_classes) for data in group[1]]
+    heads = [learner.weights(seed) for seed in range(seeds)]
+    for one in range(seeds):
+        for other in range(one):
+            assert losses[0, one] != losses[0, other]
+            assert not all(torch.equal(heads[one][name], heads[other][name]) for name in heads[one])
 
 
-def test_averaged_weights_are_the_average_of_what_is_trained_without_them(make_config: Any, digits: Dataset) -> None:
-    plain, batches = _learner(make_config, digits)
-    averaged, same = _learner(make_config, digits, ema=0.2)
-    expected = averaged.weights(0)
-    for number, (batch, again) in enumerate(zip(batches, same, strict=True)):
-        assert torch.equal(plain.step([batch], 0.1), averaged.step([again], 0.1))
-        share = 1 - min(0.2, (1 + number) / (10 + number))
-        for name, value in plain.weights(0).items():
-            expected[name] = value if name.endswith("tracked") else expected[name] + share * (value - expected[name])
-    for name, value in averaged.weights(0).items():
-        torch.testing.assert_close(value, expected[name])
-    assert not torch.equal(*(each.scores([batch.inputs])[0] for each in (plain, averaged)))
+def test_weights_put_back_give_the_scores_that_they_gave(begun: Any) -> None:
+    learner, group, _ = begun(2)
+    before, weights = _scores(learner, group), [learner.weights(seed) for seed in range(len(group[0]))]
+    moved, _, _ = begun(7)
+    assert not any(map(torch.equal, _scores(moved, group), before))
+    moved.load_weights(weights)
+    assert all(map(torch.equal, _scores(moved, group), before))
 
 
-def test_in_bfloat16_the_model_is_rounded_and_its_scores_and_loss_are_float32(
-    make_config: Any, digits: Dataset
-) -> None:
-    exact, batches = _learner(make_config, digits)
-    rounded, _ = _learner(make_config, digits, precision="bfloat16")
-    batch = next(batches)
-    scores, approximate = (learner.scores([batch.inputs])[0] for learner in (exact, rounded))
-    assert approximate.dtype == torch.float32
-    assert torch.equal(approximate, approximate.bfloat16().float())
-    # 8 bits of mantissa through three layers: 1 % of the scores' size
-    assert 0 < (approximate - scores).abs().max() < 0.01 * scores.abs().max() + 0.01
-    losses = [learner.step([batch], 0.1) for learner in (exact, rounded)]
-    assert losses[1].dtype == torch.float32
-    assert losses[1].item() == pytest.approx(losses[0].item(), rel=0.01)
-    assert all(value.dtype != torch.bfloat16 for value in rounded.weights(0).values())
+def test_a_copy_of_the_weights_does_not_follow_the_training(begun: Any, trained: Any) -> None:
+    learner, group, _ = begun(1)
+    weights = learner.weights(0)
+    before = copy.deepcopy(weights)
+    trained(learner, *group, 3)
+    assert all(torch.equal(weights[name], before[name]) for name in weights)
+    assert not all(torch.equal(learner.weights(0)[name], before[name]) for name in before)
 
 
-def test_the_weights_given_are_copies(make_config: Any, digits: Dataset) -> None:
-    learner, batches = _learner(make_config, digits)
-    before = learner.weights(0)
-    kept = {name: value.clone() for name, value in before.items()}
-    learner.step([next(batches)], 0.5)
-    assert _distance(before, kept) == 0 < _distance(before, learner.weights(0))
+def test_a_restored_learner_goes_on_to_the_last_bit_where_the_saved_one_was(begun: Any, trained: Any) -> None:
+    saved, group, _ = begun(4)
+    state, chance = copy.deepcopy(saved.state()), torch.get_rng_state()
+    expected = trained(saved, *group, 5)
+    restored, _, _ = begun(1)
+    restored.restore(state)
+    torch.set_rng_state(chance)
+    assert torch.equal(trained(restored, *group, 5), expected)
+    assert all(map(torch.equal, _scores(restored, group), _scores(saved, group)))
 
 
-def test_soft_labels_reach_a_loss_that_takes_them(make_config: Any) -> None:
-    config = make_config(training={"augment": {"mixup": 1.0}})
-    dataset = load_dataset(config.data, seed=0)
-    feed = TrainingFeed(dataset, batch_size=40, seed=0, device=CPU, augmentation=config.training.augment)
-    batch = next(feed.epoch())
-    assert batch.labels.shape == (40, 6)
-    (loss,) = SoloLearner(config, dataset, CPU).step([batch], 0.1).tolist()
-    assert math.isfinite(loss)
+def test_weights_that_are_not_finite_are_told_of_the_seed_whose_they_are(begun: Any) -> None:
+    learner, group, _ = begun(1)
+    seeds = len(group[0])
+    assert learner.finite() == [True] * seeds
+    weights = [learner.weights(seed) for seed in range(seeds)]
+    weights[-1]["head.weight" if "head.weight" in weights[-1] else "head.ml.weight"][0, 0] = torch.inf
+    learner.load_weights(weights)
+    averaged = group[0][0].training.ema  # whose weights are not those that learn
+    assert learner.finite() == [True] * (seeds - 1) + [bool(averaged)]

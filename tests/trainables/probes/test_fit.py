@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from setsweep.data import load_dataset
+from setsweep.data.augment import Augmentation
+from setsweep.trainables.config.run_config import Training
 from setsweep.trainables.probes.fit import check_fit
 
 MODELS = """
@@ -47,3 +50,29 @@ def test_larger_last_batches_are_welcome(make_config: Any, normalised: dict[str,
 
 def test_a_last_batch_of_one_is_no_matter_to_other_models(make_config: Any) -> None:
     check(make_config(training={"batch_size": 1}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"k": (1, 6)}, "k must be between 1 and num_classes - 1 = 5, got 6."),
+        ({"loss": {"name": "topk_hinge", "k": 6}}, "loss.k must be between 1 and num_classes - 1 = 5, got 6."),
+        (
+            {"training": Training(batch_size=97)},
+            "training.batch_size must be <= the number of training examples = 96, got 97.",
+        ),
+        (
+            {"model": {"name": "small_cnn", "width": 4}},
+            "model small_cnn must get images (channels, height, width), got",
+        ),
+        ({"model": {"name": "nowhere:model"}}, "nowhere can't be imported"),
+        (
+            {"training": Training(batch_size=40, augment=Augmentation(flip=True))},
+            "augmentation must be off but for mixup where inputs",
+        ),
+    ],
+)
+def test_what_only_the_data_can_tell_is_told(changes: dict[str, Any], message: str, make_config: Any) -> None:
+    with pytest.raises(ValueError) as caught:
+        check(replace(make_config(), **changes))
+    assert message in str(caught.value)

@@ -18,6 +18,24 @@ def model(input_shape, *, mark):
     return nn.Identity(), 2
 """
 
+HUNGRY = """
+import torch
+from torch import nn
+
+class Hungry(nn.Flatten):
+    left = None
+    def forward(self, inputs):
+        if self.training and self.left == 0:
+            raise torch.OutOfMemoryError("no room")
+        self.left -= self.training
+        return super().forward(inputs)
+
+def model(input_shape, *, steps):
+    network = Hungry()
+    network.left = steps
+    return network, 2
+"""
+
 
 def _choice(throughputs: dict[int, float], memory: dict[int, float] | None = None) -> tuple[int, list[int]]:
     asked: list[int] = []
@@ -46,6 +64,7 @@ def test_no_more_runs_than_the_memory_holds() -> None:
 
 def test_running_out_of_memory_is_a_measurement_too() -> None:
     assert _choice({1: 100, 2: 0}) == (1, [1, 2])
+    assert _choice({1: 0}) == (1, [1])  # what one can't do, more can't do either
 
 
 def test_copies_of_a_real_run_are_trained_at_once(make_config: Any) -> None:
@@ -53,7 +72,7 @@ def test_copies_of_a_real_run_are_trained_at_once(make_config: Any) -> None:
     assert runs_per_gpu([config], seconds=0.1, candidates=(1,)) == 1
 
 
-def test_copies_of_seeds_side_by_side_are_trained_at_once(make_config: Any) -> None:
+def test_copies_of_a_seed_group_are_trained_at_once(make_config: Any) -> None:
     configs = [make_config(training={"device": "cpu"}, seed=seed) for seed in range(3)]
     assert runs_per_gpu(configs, seeds="auto", seconds=0.3, candidates=(1, 2)) in (1, 2)
 
@@ -62,6 +81,16 @@ def test_what_a_run_cannot_do_is_told(make_config: Any) -> None:
     config = make_config(data={"name": "circle", "per_class": 16}, training={"batch_size": 97})
     with pytest.raises(RuntimeError, match=r"ValueError: training.batch_size must be <= .* = 96, got 97"):
         runs_per_gpu([config], seconds=0.1, candidates=(1,))
+
+
+@pytest.mark.parametrize("steps", [0, 3])
+def test_a_copy_that_runs_out_of_memory_stays_alone(
+    steps: int, make_config: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "hungry.py").write_text(HUNGRY)
+    monkeypatch.syspath_prepend(tmp_path)
+    config = make_config(model={"name": "hungry:model", "steps": steps}, training={"device": "cpu"})
+    assert runs_per_gpu([config], seconds=0.1, candidates=(1, 2)) == 1
 
 
 def test_copies_that_can_not_be_started_are_too_many(

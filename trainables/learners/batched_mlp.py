@@ -1,8 +1,9 @@
-"""Small networks of several seeds at once: linear layers and ReLU, each with its weights stacked along a first axis.
+"""The multilayer perceptrons of a seed group by batched matrix products: one product a layer for all seeds.
 
-Activations lie as (seeds, features, batch), every example a column: one batched product a layer, along whose rows, the
-examples, a CPU's vector units work. Measured on one thread for 10 seeds of 2 -> 6 scores of 1800 examples, a layer
-takes a tenth of the time that it takes with examples as rows, and what follows (softmax, masks) a quarter or less.
+Weights have a first axis of seeds. Activations are feature-major, (seeds, features, batch), every example a column, so
+that a CPU's vector units work along the examples. Measured on one thread for 10 seeds of 2 -> 6 scores of 1800
+examples, a layer takes a tenth of the time that it takes with examples as rows, and what follows (softmax, masks) a
+quarter or less.
 """
 
 from __future__ import annotations
@@ -13,15 +14,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from setsweep.trainables.models.heads import CosineHead, TwoHead
+from setsweep.trainables.models.heads import CosineHead, Scores, TwoHead
 
-Weights = Mapping[str, Tensor]
-Scores = Tensor | tuple[Tensor, Tensor]
-Forward = Callable[[Weights, Tensor], Scores]
+StackedWeights = Mapping[str, Tensor]
+Forward = Callable[[StackedWeights, Tensor], Scores]
 
 
-def forward_in_columns(model: nn.Module) -> Forward | None:
-    """How several seeds of a model compute their scores, or None where it has other layers than those known here.
+def batched_mlp(model: nn.Module) -> Forward | None:
+    """How a seed group computes the scores of such models, or None where they have other layers than linear and ReLU.
 
     Args:
         model: a `trainables.models.table.Classifier`; its weights are not used.
@@ -35,8 +35,8 @@ def forward_in_columns(model: nn.Module) -> Forward | None:
     if backbone is None or head is None:
         return None
 
-    def forward(weights: Weights, inputs: Tensor) -> Scores:
-        columns = inputs.flatten(2).transpose(1, 2).contiguous()  # already so if from `stack_columns`
+    def forward(weights: StackedWeights, inputs: Tensor) -> Scores:
+        columns = inputs.flatten(2).transpose(1, 2).contiguous()  # already so if from `stack_feature_major`
         for layer in [*backbone, head]:
             columns = layer(weights, columns)
         if type(model.get_submodule("head")) is not TwoHead:
@@ -47,12 +47,12 @@ def forward_in_columns(model: nn.Module) -> Forward | None:
     return forward
 
 
-def stack_columns(inputs: Sequence[Tensor]) -> Tensor:
-    """Inputs of each seed, (batch, ...), as (seeds, batch, features) with the examples along columns in memory."""
+def stack_feature_major(inputs: Sequence[Tensor]) -> Tensor:
+    """Inputs of each seed, (batch, ...), as (seeds, batch, features), feature-major in memory."""
     return torch.stack([each.flatten(1).t() for each in inputs]).transpose(1, 2)
 
 
-Layer = Callable[[Weights, Tensor], Tensor]
+Layer = Callable[[StackedWeights, Tensor], Tensor]
 
 
 def _layers(module: nn.Module, path: str) -> list[Layer] | None:
@@ -86,7 +86,7 @@ def _head(module: nn.Module, path: str) -> Layer | None:
 def _linear(*paths: str) -> Layer:
     """Linear layers of the same inputs as one."""
 
-    def layer(weights: Weights, columns: Tensor) -> Tensor:
+    def layer(weights: StackedWeights, columns: Tensor) -> Tensor:
         weight = _joined([weights[f"{path}weight"] for path in paths])
         if f"{paths[0]}bias" not in weights:
             return torch.bmm(weight, columns)
@@ -101,7 +101,7 @@ def _joined(parts: list[Tensor]) -> Tensor:
 
 
 def _cosine(path: str) -> Layer:
-    def layer(weights: Weights, columns: Tensor) -> Tensor:
+    def layer(weights: StackedWeights, columns: Tensor) -> Tensor:
         return torch.bmm(normalize(weights[f"{path}weight"], dim=2), normalize(columns, dim=1))
 
     return layer

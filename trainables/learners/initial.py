@@ -1,22 +1,15 @@
-"""What every learner of a seed has in common: its feed, its model and its loss as they are before the first step, made
-from its configuration alone, and how scores are computed.
-"""
+"""What a run starts with, made from its configuration and its data alone: its batches, its model and its loss."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from setsweep.data.dataset import Dataset
 from setsweep.data.feeds import TrainingFeed
 from setsweep.data.seeding import derived_seed
 from setsweep.losses import LOSSES, build_loss
-from setsweep.trainables.config.run_config import RunConfig, Training
-from setsweep.trainables.device import lower_precision
-from setsweep.trainables.learners.columns import Scores
+from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.models.table import Classifier, build_model
 
 
@@ -51,17 +44,3 @@ def initial_loss(config: RunConfig, dataset: Dataset, device: torch.device) -> t
         **{name: value for name, value in config.loss.items() if name != "name"},
     )
     return loss.to(device), noise
-
-
-def compute_scores(
-    network: Callable[[Tensor], Any], inputs: Tensor, training: Training, device: torch.device
-) -> Scores:
-    """The float32 scores that a network gives in the precision of the run, or a pair of them."""
-    with lower_precision(training.precision, device):
-        scores = network(inputs)
-    return (scores[0].float(), scores[1].float()) if isinstance(scores, tuple) else scores.float()
-
-
-def of_predicting_head(scores: Scores, training: Training) -> Tensor:
-    """The scores of the head that predicts, where there are two."""
-    return scores[0 if training.head == "ml" else 1] if isinstance(scores, tuple) else scores
