@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import copy
-import pickle
 from typing import Any
 
 import pytest
 
 from setsweep.trainables.config.complete import complete_config, with_values
 from setsweep.trainables.config.run_config import RunConfig
-from setsweep.trainables.settings.problems import ConfigError, Problem
+from setsweep.trainables.settings.problems import ConfigError
 
 PLAIN: dict[str, Any] = {
     "data": {"name": "digits"},
@@ -105,12 +104,6 @@ def test_what_has_no_default_must_be_given(field: str) -> None:
     assert messages_of({key: value for key, value in PLAIN.items() if key != field}) == [
         f"{field} must be given, got nothing."
     ]
-
-
-def test_what_is_wrong_is_the_same_in_another_process() -> None:
-    error = ConfigError([Problem("k", "must be >= 1, got 0."), Problem("loss.name", "unknown loss 'avg_k'.")])
-    there = pickle.loads(pickle.dumps(error))
-    assert (str(there), there.problems) == (str(error), error.problems)
 
 
 def test_values_are_put_in_by_path_into_a_copy() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pytest
@@ -22,6 +23,12 @@ def _messages(problems: Problems) -> list[str]:
 def test_a_rule_follows_its_field_and_anything_else_a_colon() -> None:
     assert str(Problem("training.epochs", "must be >= 1, got 0.")) == "training.epochs must be >= 1, got 0."
     assert str(Problem("loss.name", "unknown loss 'avg_k'.")) == "loss.name: unknown loss 'avg_k'."
+
+
+def test_an_error_from_another_process_says_what_it_said_there() -> None:
+    error = ConfigError([Problem("k", "must be >= 1, got 0."), Problem("loss.name", "unknown loss 'avg_k'.")])
+    there = pickle.loads(pickle.dumps(error))
+    assert (str(there), there.problems) == (str(error), error.problems)
 
 
 def test_where_nothing_was_found_nothing_is_raised() -> None:

@@ -132,8 +132,18 @@ def test_a_rule_says_what_it_is_in_words_and_whether_its_values_lie_in_ranges(
         (text(), {"type": "string"}),
         (CODE, {"type": "string", "pattern": "^[a-z]{2}$"}),
         (anything(), {}),
-        (RATES, {"type": "array", "items": {"type": "number", "exclusiveMinimum": 0}}),
+        (RATES, {"type": "array", "items": {"type": "number", "exclusiveMinimum": 0}, "uniqueItems": True}),
         (PAIR, {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 2, "maxItems": 2}),
+        (
+            share_or_whole(),
+            {
+                "anyOf": [
+                    {"type": "number", "minimum": 0, "maximum": 1},
+                    {"type": "integer", "minimum": 0},
+                    {"enum": ["auto"]},
+                ]
+            },
+        ),
     ],
 )
 def test_a_rule_is_a_json_schema_too(rule: Rule, schema: Any) -> None:
