@@ -65,6 +65,17 @@ def errors_of(read_text: Callable[..., Study]) -> Callable[..., list[str]]:
     return errors
 
 
+@pytest.fixture
+def mistake(errors_of: Callable[..., list[str]], example: str) -> Callable[[str, str], list[str]]:
+    """Calls put one text for another that the example has once, and give the errors."""
+
+    def errors(before: str, after: str) -> list[str]:
+        assert example.count(before) == 1
+        return errors_of(example.replace(before, after))
+
+    return errors
+
+
 @pytest.fixture(scope="session")
 def validator() -> Validator:
     """Validates plain data as study files."""

@@ -1,23 +1,26 @@
-"""Studies that are legal: everything typed, every default filled in."""
+"""A study file is read as a whole: everything typed, every default filled in, all of its errors told at once."""
+
+# ruff: noqa: E501  # one mistake a line reads best, however long its message
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from setsweep.data.augment import Augmentation
-from setsweep.sweeps.study.configuration import plain_config
-from setsweep.sweeps.study.reader import read_study
+from setsweep.data import DATASETS
+from setsweep.sweeps.study.errors import StudyError
+from setsweep.sweeps.study.reader import FIELDS, read_study
 from setsweep.sweeps.study.source import bundled_studies
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.study import Arm, Compare, Resources, Search, Study
-from setsweep.trainables.config.complete import complete_config
-from setsweep.trainables.config.run_config import Optimizer, Training
+from setsweep.trainables.config.run_config import Training
+from setsweep.trainables.models.table import MODELS
 
+Errors = Callable[..., list[str]]
 Read = Callable[..., Study]
 
+KNOWN_FIELDS = ", ".join(sorted(FIELDS))
 SMALL = "study: small\ndata: {name: digits}\nmodel: {name: linear}\nk: 2\narms: [cross_entropy]\n"
 
 
@@ -124,220 +127,69 @@ def test_whole_numbers_given_for_real_ones_become_real(read_text: Read) -> None:
     assert repr(study.grid["data.label_noise"]) == "(0.0, 1.0)"
 
 
-def test_two_arms_may_use_one_loss(read_text: Read) -> None:
-    study = read_text(SMALL.replace("[cross_entropy]", "{mild: {loss: avgk, alpha: 0.5}, strong: {loss: avgk, k: 3}}"))
-    assert study.arms == {
-        "mild": Arm(name="mild", loss="avgk", fixed={"loss.k": 2, "loss.alpha": 0.5}),
-        "strong": Arm(name="strong", loss="avgk", fixed={"loss.k": 3}),
-    }
-    assert study.compare.baseline == "mild"
-
-
-@pytest.mark.parametrize(
-    ("overrides", "k"),
-    [
-        (["search.objective=val/macro_top3_accuracy"], 3),
-        (["search={}"], 2),
-        (["search={}", "arms.avgk.k=4"], 4),
-    ],
-)
-def test_a_loss_is_made_for_its_own_k_or_the_objectives(
-    read_text: Read, example: str, overrides: list[str], k: int
-) -> None:
-    assert read_text(example, *overrides).arms["avgk"].fixed["loss.k"] == k
-
-
-def test_without_a_search_a_loss_is_made_for_the_first_k(read_text: Read) -> None:
-    study = read_text(SMALL.replace("k: 2", "k: [3, 4]").replace("cross_entropy", "avgk"))
-    assert study.arms["avgk"].fixed == {"loss.k": 3}
-
-
-def test_default_space_is_the_range_of_the_loss(read_text: Read, example: str) -> None:
-    arm = read_text(example, "arms.noised_topk_hinge={epsilon: default_space, num_samples: default_space}")
-    assert arm.arms["noised_topk_hinge"].searched == {
-        "loss.epsilon": Space(kind="log_uniform", low=0.01, high=10.0, default=0.2),
-        "loss.num_samples": Space(kind="int", low=1, high=50, default=10),
-    }
-
-
-def test_searched_training_values_are_searched_by_every_arm_that_does_not_fix_them(
-    read_text: Read, example: str
-) -> None:
-    study = read_text(
-        example,
-        "training.optimizer.lr={log_uniform: [1e-3, 1e-2]}",
-        "training.batch_size={choice: [128, full]}",
-        "arms.cross_entropy.training.optimizer.lr=0.3",
-        "arms.avgk.training.optimizer.lr={uniform: [0.05, 1], default: 0.5}",
-    )
-    batch_size = Space(kind="choice", choices=(128, "full"), default=128)
-    middle = Space(kind="log_uniform", low=0.001, high=0.01, default=pytest.approx(10**-2.5))
-    assert study.arms["cross_entropy"].fixed == {"training.optimizer.lr": 0.3}
-    assert study.arms["cross_entropy"].searched == {"training.batch_size": batch_size}
-    assert study.arms["avgk"].searched["training.optimizer.lr"] == Space(
-        kind="uniform", low=0.05, high=1.0, default=0.5
-    )
-    assert study.arms["noised_topk_hinge"].searched["training.optimizer.lr"] == middle
-    assert "lr" not in study.training["optimizer"]
-    assert "batch_size" not in study.training
-
-
-def test_an_arms_searched_training_value_starts_from_the_studys(read_text: Read, example: str) -> None:
-    study = read_text(example, "arms.avgk.training.optimizer.lr={uniform: [0.01, 1]}")
-    assert study.arms["avgk"].searched["training.optimizer.lr"].default == 0.05
-
-
-def test_every_run_of_a_study_is_a_legal_configuration(read_text: Read, example: str) -> None:
-    study = read_text(example)
-    arm = study.arms["avgk"]
-    plain = plain_config(study, arm, {"data.label_noise": 0.2}, {"loss.alpha": 3.0}, seed=4, test=True)
-    config = complete_config(plain)
-    assert (config.loss["name"], config.loss["alpha"], config.loss["k"]) == ("avgk", 3.0, 2)
-    assert config.data["label_noise"] == 0.2
-    assert config.training.optimizer == Optimizer(lr=0.05, momentum=0.9, nesterov=True)
-    assert (config.k, config.seed, config.test) == ((2, 3), 4, True)
-    assert study.data["label_noise"] == 0.0, "the study stays as it is"
-
-
-def test_the_grid_may_hold_training_and_model_values(read_text: Read, example: str) -> None:
-    study = read_text(example, "grid={model.width: [8, 16], training.milestones: [[6], [6, 8]]}")
-    assert study.grid == {"model.width": (8, 16), "training.milestones": ((6,), (6, 8))}
-    assert len(study.points()) == 4
-
-
-@pytest.mark.parametrize(
-    ("training", "reference"),
-    [
-        ("{batch_size: 64, keep_lr_per_example: true}", 64),
-        ("{keep_lr_per_example: true}", 128),
-        ("{keep_lr_per_example: false}", None),
-        ("{batch_size: 64, keep_lr_per_example: true, reference_batch_size: 32}", 32),
-        ("{batch_size: {choice: [32, 64]}, keep_lr_per_example: true, reference_batch_size: 32}", 32),
-    ],
-)
-def test_the_learning_rate_per_example_is_kept_from_the_studys_batch_size(
-    read_text: Read, training: str, reference: int | None
-) -> None:
-    search = "search: {}\n" if "choice" in training else ""
-    assert read_text(f"{SMALL}training: {training}\n{search}").training["reference_batch_size"] == reference
-
-
-@pytest.mark.parametrize(
-    ("search", "confirm", "expected"),
-    [
-        ("3", "2", ((1000, 1001, 1002), (0, 1))),
-        ("[7, 5]", "[8, 1]", ((7, 5), (8, 1))),
-    ],
-)
-def test_seeds_are_a_number_or_a_list(read_text: Read, example: str, search: str, confirm: str, expected: Any) -> None:
-    study = read_text(example, f"search.seeds={search}", f"confirm.seeds={confirm}")
-    assert study.search
-    assert (study.search.seeds, study.confirm_seeds) == expected
-
-
-def test_metrics_to_compare_can_be_chosen(read_text: Read, example: str) -> None:
-    metrics = "[test/macro_avg3_accuracy, test/macro_top2_accuracy_few, test/avg2_set_size]"
-    assert read_text(example, f"compare.metrics={metrics}").compare.metrics == tuple(metrics.strip("[]").split(", "))
-
-
-def test_an_override_of_the_epochs_takes_the_milestones_along_and_says_so(read_text: Read, example: str) -> None:
-    study = read_text(example, "training.epochs=7")
-    assert study.training["milestones"] == [6]
-    assert study.notes == ("training.milestones: [8] left out, as they must be below training.epochs = 7.",)
-    assert read_text(study.text).training == study.training
-
-
-def test_a_preset_fills_in_what_a_study_leaves_out(read_text: Read) -> None:
-    study = read_text(f"{SMALL}training: {{preset: two_head_plantnet300k, batch_size: 64, optimizer: {{lr: 0.01}}}}\n")
-    training = study.training
-    assert (training["epochs"], training["batch_size"], training["milestones"]) == (30, 64, [25])
-    assert training["optimizer"] == {
-        "name": "sgd", "lr": 0.01, "momentum": 0.9, "nesterov": True, "weight_decay": 1e-4, "betas": [0.9, 0.999]
-    }  # fmt: skip
-    assert study.notes == ()
-
-
-def test_runs_of_a_preset_have_the_keys_of_its_values(read_text: Read) -> None:
-    preset = read_text(f"{SMALL}training: {{preset: sawada_circle}}\n")
-    spelled = read_text(
-        f"{SMALL}training: {{epochs: 1000, batch_size: full, optimizer: {{lr: 1}}, keep: last, evaluate_every: 100}}\n"
-    )
-    keys = [
-        complete_config(plain_config(study, study.arms["cross_entropy"], {}, {}, seed=0, test=True)).key
-        for study in (preset, spelled)
-    ]
-    assert keys[0] == keys[1]
-    assert preset.protocol() == spelled.protocol()
-
-
-def test_a_preset_over_a_study_fills_in_only_what_the_study_leaves_out(read_text: Read, example: str) -> None:
-    training = read_text(example, "training.preset=sawada_cifar100_cutout").training
-    assert (training["epochs"], training["milestones"], training["gamma"]) == (10, [6, 8], 0.2)
-    assert training["augment"] == {"pad_crop": 4, "flip": True, "cutout": 8, "mixup": 0.0}
-    assert training["optimizer"]["lr"] == 0.05
-
-
-@pytest.mark.parametrize("overrides", [[], ["training.epochs=30"]])
-def test_other_epochs_move_the_milestones_of_a_preset_and_say_so(read_text: Read, overrides: list[str]) -> None:
-    epochs = "" if overrides else ", epochs: 30"
-    study = read_text(f"{SMALL}training: {{preset: noised_cifar100{epochs}}}\n", *overrides)
-    assert study.training["milestones"] == [15, 22]
-    assert study.notes == (
-        "training.milestones: [15, 22] instead of [150, 225] of preset noised_cifar100, as training.epochs is 30 "
-        "instead of 300.",
-    )
-    assert read_text(study.text).training == study.training
-
-
-def test_searched_values_beside_a_preset_are_searched(read_text: Read) -> None:
-    study = read_text(
-        f"{SMALL}training: {{preset: noised_cifar100, optimizer: {{lr: {{log_uniform: [0.01, 1]}}}}}}\nsearch: {{}}\n"
-    )
-    assert study.arms["cross_entropy"].searched["training.optimizer.lr"].kind == "log_uniform"
-    assert "lr" not in study.training["optimizer"]
-    assert study.training["optimizer"]["momentum"] == 0.9
-
-
-def test_settings_of_augmentation_can_be_searched_and_gridded(read_text: Read) -> None:
-    training = "training: {augment: {cutout: {int: [0, 8]}}}\n"
-    study = read_text(f"{SMALL}{training}grid: {{training.augment.flip: [true, false]}}\nsearch: {{}}\n")
-    arm = study.arms["cross_entropy"]
-    assert arm.searched["training.augment.cutout"] == Space(kind="int", low=0, high=8, default=0)
-    point, values = {"training.augment.flip": True}, {"training.augment.cutout": 3}
-    training = complete_config(plain_config(study, arm, point, values, seed=0, test=False)).training
-    assert training.augment == Augmentation(flip=True, cutout=3)
-
-
-@pytest.mark.parametrize(
-    ("training", "reference"),
-    [
-        ("{preset: noised_cifar100, batch_size: 256, keep_lr_per_example: true}", 64),
-        ("{preset: noised_cifar100, batch_size: {choice: [32, 256]}, keep_lr_per_example: true}", 64),
-        ("{preset: noised_cifar100, batch_size: 256, optimizer: {lr: 0.3}, keep_lr_per_example: true}", 256),
-        ("{preset: noised_cifar100, batch_size: 256, keep_lr_per_example: true, reference_batch_size: 32}", 32),
-        ("{preset: sawada_circle, batch_size: 256, keep_lr_per_example: true}", 256),
-        ("{preset: noised_cifar100, batch_size: 256}", None),
-    ],
-)
-def test_a_presets_learning_rate_per_example_is_kept_from_its_own_batch_size(
-    read_text: Read, training: str, reference: int | None
-) -> None:
-    search = "search: {}\n" if "choice" in training else ""
-    assert read_text(f"{SMALL}training: {training}\n{search}").training["reference_batch_size"] == reference
-
-
-def test_the_protocol_of_a_study_from_before_later_settings_came_is_its_protocol(read_text: Read, example: str) -> None:
-    plain, cut_out = read_text(example).protocol(), read_text(example, "training.augment.cutout=8").protocol()
-    assert set(plain["training"]) == {
-        "epochs", "batch_size", "optimizer", "milestones", "gamma", "keep", "evaluate_every", "threshold_scores",
-        "head", "reference_batch_size", "device",
-    }  # fmt: skip
-    assert cut_out["training"] == {**plain["training"], "augment": {"cutout": 8}}
-
-
 def test_the_text_is_the_study_with_its_overrides(read_text: Read, example: str) -> None:
     study = read_text(example, "search.trials=3", "about=1e-3 of it")
     again = read_text(study.text)
     assert again == study
     assert again.text == study.text
     assert "about: 1e-3 of it" in study.text
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("study: fashion-losses", "study: fashion losses", "1: study: must be a name of letters, digits, - and _, got 'fashion losses'."),
+        ("study: fashion-losses", "study: ../x", "1: study: must be a name of letters, digits, - and _, got '../x'."),
+        ("study: fashion-losses", "study: 3", "1: study: must be a name of letters, digits, - and _, got 3."),
+        ("study: fashion-losses\n", "", "1: study: must be given, got nothing."),
+        ("about: Which loss gives the best pairs on Fashion-MNIST?", "about: [1]", "2: about: must be text, got [1]."),
+        ("confirm:", "confrim:", f"13: confrim: unknown field 'confrim'. Did you mean 'confirm'? Known: {KNOWN_FIELDS}."),
+        ("data: {name: fashion_mnist}", "data: fashion_mnist", "3: data: must be a mapping, got 'fashion_mnist'."),
+        ("data: {name: fashion_mnist}", "data: {}", "3: data.name: must be a name, got None."),
+        ("name: fashion_mnist", "name: fashion", f"3: data.name: unknown data set 'fashion'. Did you mean 'fashion_mnist'? Known: {', '.join(sorted(DATASETS))}."),
+        ("name: fashion_mnist}", "name: digits, noise: 1}", "3: data.noise: unknown setting 'noise'. Did you mean 'label_noise'? Known: label_noise, split_seed."),
+        ("name: fashion_mnist}", "name: digits, label_noise: 2}", "3: data.label_noise: must be between 0 and 1, got 2."),
+        ("name: fashion_mnist}", "name: digits, label_noise: a lot}", "3: data.label_noise: must be a number between 0 and 1, got 'a lot'."),
+        ("name: fashion_mnist}", "name: fashion_mnist, root: 3}", "3: data.root: must be text, got 3."),
+        ("name: fashion_mnist}", "name: fashion_mnist, download: yes}", "3: data.download: must be true or false, got 'yes'."),
+        ("name: small_cnn", "name: small_cn", f"4: model.name: unknown model 'small_cn'. Did you mean 'small_cnn'? Known: {', '.join(sorted(MODELS))}."),
+        ("name: small_cnn}", "name: small_cnn, wdith: 3}", "4: model.wdith: unknown setting 'wdith'. Did you mean 'width'? Known: width."),
+        ("name: small_cnn}", "name: small_cnn, width: 0}", "4: model.width: must be >= 1, got 0."),
+        ("k: [2, 3]", "k: [2, 10]", "6: k: must be between 1 and num_classes - 1 = 9, got 10."),
+        ("k: [2, 3]", "k: [2, 3, 0]", "6: k: must be between 1 and num_classes - 1 = 9, got 0."),
+        ("k: [2, 3]", "k: [3, 2]", "6: k: must be ascending, got [3, 2]."),
+        ("k: [2, 3]", "k: [2, 2]", "6: k: must be ascending, got [2, 2]."),
+    ],
+)  # fmt: skip
+def test_one_mistake_gives_one_error_with_its_line(mistake: Errors, before: str, after: str, message: str) -> None:
+    assert mistake(before, after) == [f"study.yaml:{message}"]
+
+
+def test_all_errors_are_told_at_once_in_the_order_of_the_file(errors_of: Errors, example: str) -> None:
+    text = example.replace("epochs: 10", "epochs: 0").replace("avgk:", "avg_k:").replace("cpus: 1", "cpus: 0")
+    errors = errors_of(text.replace("k: [2, 3]", "k: [2, 30]").replace("trials: 12", "trials: x"), "model.width=0")
+    assert [error.split(": must")[0].split(": unknown")[0] for error in errors] == [
+        "--set model.width=0: model.width",
+        "study.yaml:5: training.epochs",
+        "study.yaml:6: k",
+        "study.yaml:9: arms.avg_k",
+        "study.yaml:12: search.trials",
+        "study.yaml:15: resources.cpus",
+    ]
+
+
+def test_an_error_in_an_override_names_the_override(errors_of: Errors, example: str) -> None:
+    assert errors_of(example, "training.epochs=0") == ["--set training.epochs=0: training.epochs: must be >= 1, got 0."]
+    assert errors_of(example, "arms.avgk.alpha=-1") == [
+        "--set arms.avgk.alpha=-1: arms.avgk.alpha: must be >= 0, got -1."
+    ]
+    assert errors_of(example, "trainng.epochs=1") == [
+        f"--set trainng.epochs=1: trainng: unknown field 'trainng'. Did you mean 'training'? Known: {KNOWN_FIELDS}."
+    ]
+
+
+def test_a_bundled_study_is_named_as_a_file_in_errors() -> None:
+    with pytest.raises(StudyError) as caught:
+        read_study("demo", ["data.classes=2"])
+    assert caught.value.errors[0].startswith("sweeps/studies/demo.yaml:")
+    assert caught.value.errors[0].endswith(": k: must be between 1 and num_classes - 1 = 1, got 2.")

@@ -1,0 +1,58 @@
+"""The grid of a study: legal values of data, model and training."""
+
+# ruff: noqa: E501  # one mistake a line reads best, however long its message
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from setsweep.data import DATASETS
+from setsweep.sweeps.study.study import Study
+from setsweep.trainables.config.run_config import TRAINING
+
+Errors = Callable[..., list[str]]
+Read = Callable[..., Study]
+
+GRID = [f"data.{name}" for name in DATASETS["fashion_mnist"].settings] + [f"training.{path}" for path in TRAINING]
+
+
+def test_the_grid_may_hold_training_and_model_values(read_text: Read, example: str) -> None:
+    study = read_text(example, "grid={model.width: [8, 16], training.milestones: [[6], [6, 8]]}")
+    assert study.grid == {"model.width": (8, 16), "training.milestones": ((6,), (6, 8))}
+    assert len(study.points()) == 4
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("data.label_noise: [0.0, 0.2]", "data.label_nois: [0]", "11: grid.data.label_nois: unknown grid field 'data.label_nois'. Did you mean 'data.label_noise'? Known: " + ", ".join(sorted(["model.width", *GRID])) + "."),
+        ("[0.0, 0.2]", "0.2", "11: grid.data.label_noise: must be a list of values, got 0.2."),
+        ("[0.0, 0.2]", "[]", "11: grid.data.label_noise: must be a list of values, got []."),
+        ("[0.0, 0.2]", "[0.0, 0]", "11: grid.data.label_noise: must be a list of distinct values, got 0 again."),
+        ("[0.0, 0.2]", "[0.0,\n  2]", "12: grid.data.label_noise: must be between 0 and 1, got 2."),
+        ("data.label_noise: [0.0, 0.2]", "data.name: [digits, circle]", "11: grid.data.name: must be the same in all of a study, got ['digits', 'circle']."),
+        ("data.label_noise: [0.0, 0.2]", "training.epochs: [10, 0]", "11: grid.training.epochs: must be >= 1, got 0."),
+    ],
+)  # fmt: skip
+def test_one_mistake_gives_one_error_with_its_line(mistake: Errors, before: str, after: str, message: str) -> None:
+    assert mistake(before, after) == [f"study.yaml:{message}"]
+
+
+def test_a_value_is_in_the_grid_or_elsewhere(errors_of: Errors, example: str) -> None:
+    text = example.replace("data.label_noise: [0.0, 0.2]", "training.gamma: [0.1, 0.2], training.batch_size: [32, 64]")
+    text = text.replace("num_samples: 3", "training.gamma: 0.5").replace("epochs: 10", "epochs: 10, evaluate_every: 1")
+    text = text.replace("batch_size: 128", "batch_size: {choice: [32, 64]}")
+    assert errors_of(text) == [
+        "study.yaml:10: arms.noised_topk_hinge.training.gamma: must be left to the grid, which has it too.",
+        "study.yaml:11: grid.training.batch_size: must be searched or in the grid, got both.",
+    ]
+
+
+def test_a_grid_has_a_bearable_number_of_points(errors_of: Errors, example: str) -> None:
+    text = example.replace(
+        "data.label_noise: [0.0, 0.2]",
+        f"data.split_seed: {list(range(40))}, training.evaluate_every: {list(range(1, 41))}",
+    )
+    assert errors_of(text) == ["study.yaml:11: grid: must have at most 1000 points, got 1600."]

@@ -1,0 +1,143 @@
+"""How a study chooses and reports: search, confirmation, comparisons and resources."""
+
+# ruff: noqa: E501  # one mistake a line reads best, however long its message
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from setsweep.sweeps.study.errors import StudyError
+from setsweep.sweeps.study.study import Resources, Study
+
+Errors = Callable[..., list[str]]
+Read = Callable[..., Study]
+
+METRICS = ", ".join(f"val/{rule}{k}_accuracy" for rule in ("avg", "macro_avg", "macro_top", "top") for k in (2, 3))
+
+
+@pytest.mark.parametrize(
+    ("search", "confirm", "expected"),
+    [
+        ("3", "2", ((1000, 1001, 1002), (0, 1))),
+        ("[7, 5]", "[8, 1]", ((7, 5), (8, 1))),
+    ],
+)
+def test_seeds_are_a_number_or_a_list(read_text: Read, example: str, search: str, confirm: str, expected: Any) -> None:
+    study = read_text(example, f"search.seeds={search}", f"confirm.seeds={confirm}")
+    assert study.search
+    assert (study.search.seeds, study.confirm_seeds) == expected
+
+
+def test_metrics_to_compare_can_be_chosen(read_text: Read, example: str) -> None:
+    metrics = "[test/macro_avg3_accuracy, test/macro_top2_accuracy_few, test/avg2_set_size]"
+    assert read_text(example, f"compare.metrics={metrics}").compare.metrics == tuple(metrics.strip("[]").split(", "))
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("{}", Resources(cpus=1, gpus=0, seeds_per_worker=1)),
+        ("{cpus: 4, gpus: 0.25}", Resources(cpus=4, gpus=0.25)),
+        ("{gpus: 2}", Resources(gpus=2)),
+        ("{gpus: auto, seeds_per_worker: auto}", Resources(gpus="auto", seeds_per_worker="auto")),
+        ("{seeds_per_worker: 8}", Resources(seeds_per_worker=8)),
+    ],
+)
+def test_resources_are_numbers_or_measured(read_text: Any, example: str, given: str, expected: Resources) -> None:
+    assert read_text(example.replace("{cpus: 1, gpus: 0}", given)).resources == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("trials: 12", "trials: 0", "12: search.trials: must be >= 1, got 0."),
+        ("trials: 12", "trails: 12", "12: search.trails: unknown field 'trails'. Did you mean 'trials'? Known: asynchronous, batch, objective, sampler, seeds, trials."),
+        ("sampler: tpe", "sampler: tp", "12: search.sampler: must be one of tpe, random, qmc, grid, gp, got 'tp'. Did you mean 'tpe'?"),
+        ("val/avg2_accuracy", "test/avg2_accuracy", "12: search.objective: must be a validation metric, as a choice made on test data spoils them, got 'test/avg2_accuracy'."),
+        ("val/avg2_accuracy", "val/avg2_acc", f"12: search.objective: unknown validation metric 'val/avg2_acc'. Did you mean 'val/avg2_accuracy'? Known: {METRICS}."),
+        ("val/avg2_accuracy", "val/top5_accuracy", f"12: search.objective: unknown validation metric 'val/top5_accuracy'. Did you mean 'val/top3_accuracy'? Known: {METRICS}."),
+        ("seeds: 2}", "seeds: 0}", "12: search.seeds: must be between 1 and 1000, got 0."),
+        ("seeds: 2}", "seeds: [1, 1]}", "12: search.seeds: must be distinct seeds, got [1, 1]."),
+        ("seeds: 2}", "seeds: [-1]}", "12: search.seeds: must be between 0 and 9223372036854775807, got -1."),
+        ("seeds: 2}", "seeds: many}", "12: search.seeds: must be a number of seeds or a list of them, got 'many'."),
+        ("seeds: 2}", "batch: 0}", "12: search.batch: must be >= 1, got 0."),
+        ("seeds: 2}", "asynchronous: true}", "12: search.asynchronous: must be false, as asynchronous search is not supported yet, got True."),
+        ("seeds: 5", "seeds: [1001, 1002]", "13: confirm.seeds: must be fresh, none of those of the search, got [1001] in both."),
+        ("confirm: {seeds: 5}", "confirm: 5", "13: confirm: must be a mapping, got 5."),
+        ("baseline: cross_entropy", "baseline: ce", "14: compare.baseline: unknown arm 'ce'. Known: avgk, cross_entropy, noised_topk_hinge."),
+        ("confidence: 0.95", "confidence: 95", "14: compare.confidence: must be > 0 and < 1, got 95."),
+        ("correction: holm", "correction: holms", "14: compare.correction: must be one of holm, bonferroni, none, got 'holms'. Did you mean 'holm'?"),
+        ("correction: holm", "metrics: test/top2_accuracy", "14: compare.metrics: must be a list, got 'test/top2_accuracy'."),
+        ("correction: holm", "metrics: []", "14: compare.metrics: must be one metric or more, each once, got []."),
+        ("cpus: 1", "cpus: 0", "15: resources.cpus: must be > 0, got 0."),
+    ],
+)  # fmt: skip
+def test_one_mistake_gives_one_error_with_its_line(mistake: Errors, before: str, after: str, message: str) -> None:
+    assert mistake(before, after) == [f"study.yaml:{message}"]
+
+
+def test_an_unknown_metric_to_compare_gives_the_nearest(errors_of: Errors, example: str) -> None:
+    [error] = errors_of(example, "compare.metrics=[test/avg2_acuracy]")
+    assert error.startswith(
+        "--set compare.metrics=[test/avg2_acuracy]: compare.metrics: unknown test metric 'test/avg2_acuracy'. "
+        "Did you mean 'test/avg2_accuracy'? Known: test/avg2_accuracy, "
+    )
+
+
+def test_a_search_without_candidates_is_refused(errors_of: Errors, example: str) -> None:
+    text = example.replace("  avgk: {alpha: {log_uniform: [0.1, 10]}}\n", "").replace("{log_uniform: [0.01, 10]}", "1")
+    assert errors_of(text) == [
+        "study.yaml:11: search: has no candidates: no value of the arms or of training is searched."
+    ]
+
+
+def test_something_to_search_without_a_search_is_refused_at_the_arm(errors_of: Errors, example: str) -> None:
+    assert errors_of(example.replace("\nsearch:", "\n# search:")) == [
+        "study.yaml:9: arms.avgk.alpha: must be a fixed value in a study without a search, got log_uniform.",
+        "study.yaml:10: arms.noised_topk_hinge.epsilon: must be a fixed value in a study without a search, "
+        "got log_uniform.",
+    ]
+
+
+def test_a_searched_training_value_without_a_search_is_told_once(errors_of: Errors, example: str) -> None:
+    text = example.replace("{log_uniform: [0.1, 10]}", "1").replace("{log_uniform: [0.01, 10]}", "1")
+    text = text.replace("\nsearch:", "\n# search:").replace("lr: 0.05", "lr: {uniform: [0.01, 1]}")
+    assert errors_of(text) == [
+        "study.yaml:5: training.optimizer.lr: must be a fixed value in a study without a search, got uniform."
+    ]
+
+
+def test_the_grid_sampler_needs_finite_spaces_of_bearable_size(errors_of: Errors, example: str) -> None:
+    text = example.replace("sampler: tpe", "sampler: grid").replace("{log_uniform: [0.01, 10]}", "{int: [1, 20000]}")
+    assert errors_of(text) == [
+        "study.yaml:9: arms.avgk.alpha: must be int, log_int or choice for the grid sampler, got log_uniform.",
+        "study.yaml:10: arms.noised_topk_hinge: must have at most 10000 combinations for the grid sampler, got 20000.",
+    ]
+
+
+def test_a_run_on_cuda_must_be_given_a_gpu(read_text: Any, example: str) -> None:
+    on_cuda = example.replace("epochs: 10,", "epochs: 10, device: cuda,")
+    with pytest.raises(StudyError, match=r"resources.gpus: must be > 0 or auto where training.device is cuda, got 0."):
+        read_text(on_cuda)
+    assert read_text(on_cuda.replace("gpus: 0", "gpus: 0.5")).resources.gpus == 0.5
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("{gpus: -1}", "resources.gpus: must be >= 0 or auto, got -1."),
+        ("{gpus: 1.5}", "resources.gpus: must be <= 1 or whole or auto, got 1.5."),
+        ("{gpus: some}", "resources.gpus: must be a number >= 0 or auto, got 'some'."),
+        ("{seeds_per_worker: 0}", "resources.seeds_per_worker: must be >= 1 or auto, got 0."),
+        ("{seeds_per_worker: 1.5}", "resources.seeds_per_worker: must be a whole number >= 1 or auto, got 1.5."),
+        ("{cpus: auto}", "resources.cpus: must be a number > 0, got 'auto'."),
+        ("{seed_per_worker: 2}", "Did you mean 'seeds_per_worker'?"),
+    ],
+)
+def test_what_is_neither_is_refused(read_text: Any, example: str, given: str, message: str) -> None:
+    with pytest.raises(StudyError) as refused:
+        read_text(example.replace("{cpus: 1, gpus: 0}", given))
+    assert message in str(refused.value)
