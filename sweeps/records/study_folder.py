@@ -64,7 +64,7 @@ def open_journal(study: Study, folder: Path, *, replace: bool = False) -> Journa
     before = journal.study
     if before is not None and before["protocol"] != study.protocol() and not replace:
         journal.close()
-        differences = describe_difference(before["protocol"], study)
+        differences = describe_difference(before["protocol"], study.protocol())
         raise OtherStudyError(
             f"study {study.name!r} must be the one that {folder} holds, got other contents:\n"
             + "".join(f"  {difference}\n" for difference in differences)
@@ -88,7 +88,7 @@ def stored_study(name_or_path: str, storage: str) -> tuple[Study, Path]:
     """The study as it was last run in this storage, else as its file says; and its folder.
 
     Raises:
-        setsweep.sweeps.study.reader.StudyError: neither is there, or it has errors.
+        setsweep.sweeps.study.errors.StudyError: neither is there, or it has errors.
     """
     as_stored = study_folder(storage, name_or_path) / "study.yaml" if "/" not in name_or_path else None
     if as_stored is not None and as_stored.exists():

@@ -6,31 +6,16 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from setsweep.sweeps.study.study import Study
-from setsweep.trainables.settings.yaml_text import read_yaml
 
-
-def describe_difference(old: Study | Mapping[str, Any] | str, new: Study | Mapping[str, Any] | str) -> list[str]:
-    """The fields in which two studies differ, e.g. "training.epochs: 10 before, 3 now".
-
-    Args:
-        old: a study or its protocol: then only that counts, defaults filled in. Or its YAML text: then every field that
-            is given.
-        new: likewise.
-    """
-    before, now = _fields(old), _fields(new)
+def describe_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """The fields in which two protocols differ (see `Study.protocol`), e.g. "training.epochs: 10 before, 3 now"."""
+    before, now = _flat(old), _flat(new)
     names = [*before, *(name for name in now if name not in before)]
     return [
         f"{name}: {before.get(name, 'nothing')} before, {now.get(name, 'nothing')} now"
         for name in names
         if before.get(name) != now.get(name)
     ]
-
-
-def _fields(side: Study | Mapping[str, Any] | str) -> dict[str, str]:
-    if isinstance(side, str):
-        return dict(_flat(read_yaml(side)[0]))
-    return dict(_flat(side.protocol() if isinstance(side, Study) else side))
 
 
 def _flat(plain: Mapping[str, Any], prefix: str = "") -> dict[str, str]:

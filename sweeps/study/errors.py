@@ -16,7 +16,7 @@ class StudyError(ValueError):
         super().__init__("\n".join(self.errors))
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Location:
     """Where a value was given: a line of a file, or (line 0) a ``--set``."""
 

@@ -57,8 +57,9 @@ class Section:
     def __init__(self, findings: Findings, path: Path, known: Iterable[str] | None = None) -> None:
         self._findings, self._path = findings, path
         self.values: Mapping[str, Any] = self._mapping()
-        for field in self.values if known is not None else ():
-            if field not in (names := list(known or ())):
+        names = list(self.values if known is None else known)
+        for field in self.values:
+            if field not in names:
                 findings.add((*path, field), unknown("field", field, names))
 
     def read(self, field: str, setting: Setting) -> Any:

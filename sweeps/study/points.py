@@ -43,7 +43,7 @@ def _field(findings: Findings, study: Study, arm: Arm, point: Point, field: str)
     """The field of the study that a field of a run's configuration comes from."""
     if field in point:
         return ("grid", field, study.grid[field].index(point[field]))
-    if field == "loss.k" and not findings.source.has(("arms", arm.name, "k")):
+    if field == "k" or (field == "loss.k" and not findings.source.has(("arms", arm.name, "k"))):
         return ("k",)
     if field.startswith("loss."):
         return ("arms", arm.name, field.removeprefix("loss."))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from setsweep.losses.values import as_number, unknown
 from setsweep.sweeps.study.findings import Findings, Section
@@ -107,9 +108,19 @@ def read_compare(findings: Findings, arms: Sequence[str] | None, ks: Sequence[in
     return Compare(**Section(findings, ("compare",), settings).read_all(settings))
 
 
-def check_device(findings: Findings, training: TrainingBlock, resources: Resources) -> None:
+def check_device(
+    findings: Findings,
+    training: TrainingBlock,
+    arms: Mapping[str, Arm],
+    grid: Mapping[str, Sequence[Any]],
+    resources: Resources,
+) -> None:
     """A run that wants a GPU must be given one, since without it sees none."""
-    if training.fixed.get("device") == "cuda" and not resources.gpus:
+    wanted = [training.fixed.get("device"), *grid.get("training.device", ())]
+    for arm in arms.values():
+        searched = arm.searched.get("training.device")
+        wanted += [arm.fixed.get("training.device"), *(searched.choices if searched else ())]
+    if "cuda" in wanted and not resources.gpus:
         findings.add(("resources", "gpus"), "must be > 0 or auto where training.device is cuda, got 0.")
 
 

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from setsweep.sweeps.study.arms import read_arms
-from setsweep.sweeps.study.difference import describe_difference
-from setsweep.sweeps.study.errors import StudyError
 from setsweep.sweeps.study.findings import Findings, Section
 from setsweep.sweeps.study.grid import check_grid_alone, read_grid
 from setsweep.sweeps.study.points import check_points
@@ -32,8 +30,6 @@ from setsweep.trainables.settings.problems import ConfigError
 from setsweep.trainables.settings.rules import flag, text
 from setsweep.trainables.settings.setting import Setting
 from setsweep.trainables.settings.yaml_text import dump_yaml
-
-__all__ = ["StudyError", "describe_difference", "read_study"]
 
 REQUIRED = ("study", "data", "model", "k", "arms")
 NAME = Setting(name_rule("a name"), "", "of the study: its folder and its records have it")
@@ -85,7 +81,7 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
     check_grid_alone(findings, grid, arms)
     check_search(findings, search, arms, training)
     resources = read_resources(findings)
-    check_device(findings, training, resources)
+    check_device(findings, training, arms, grid, resources)
     study = Study(
         name=name,
         about=about,

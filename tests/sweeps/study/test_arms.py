@@ -10,8 +10,12 @@ import pytest
 
 from setsweep.losses import LOSSES
 from setsweep.losses.values import nearest
+from setsweep.sweeps.study.arms import read_arms
+from setsweep.sweeps.study.findings import Findings
+from setsweep.sweeps.study.source import read_source
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.study import Arm, Study
+from setsweep.sweeps.study.training import TrainingBlock
 from setsweep.trainables.config.run_config import TRAINING
 
 Errors = Callable[..., list[str]]
@@ -19,6 +23,35 @@ Read = Callable[..., Study]
 
 KNOWN_LOSSES = ", ".join(sorted(LOSSES))
 SMALL = "study: small\ndata: {name: digits}\nmodel: {name: linear}\nk: 2\narms: [cross_entropy]\n"
+
+
+def test_an_arm_that_says_nothing_is_its_loss_as_it_is(read_text: Read) -> None:
+    for arms in ("{focal: , cross_entropy: {}}", "[focal, cross_entropy]"):
+        assert read_text(SMALL.replace("[cross_entropy]", arms)).arms == {
+            "focal": Arm(name="focal", loss="focal"),
+            "cross_entropy": Arm(name="cross_entropy", loss="cross_entropy"),
+        }
+
+
+def test_a_list_of_losses_is_recorded_as_a_mapping(read_text: Read) -> None:
+    """So that an override of one of them, put over the record, finds it."""
+    study = read_text(SMALL)
+    assert read_text(study.text, "arms.focal={gamma: 1}").arms["focal"].fixed == {"loss.gamma": 1.0}
+
+
+def test_arms_with_an_error_are_told_and_the_others_read() -> None:
+    text = "arms:\n  focal: {gamma: 1}\n  avg_k: {}\n  ldam: {scale: {uniform: [10, 20]}}\n"
+    findings = Findings(read_source(text, "s.yaml"))
+    arms = read_arms(findings, TrainingBlock(), k=5)
+    assert arms == {
+        "focal": Arm(name="focal", loss="focal", fixed={"loss.gamma": 1.0}),
+        "ldam": Arm(
+            name="ldam",
+            loss="ldam",
+            searched={"loss.scale": Space(kind="uniform", low=10.0, high=20.0, default=30.0)},
+        ),
+    }
+    assert findings.within("arms")
 
 
 def test_two_arms_may_use_one_loss(read_text: Read) -> None:
@@ -99,6 +132,8 @@ def test_an_arms_searched_training_value_starts_from_the_studys(read_text: Read,
         ("num_samples: 3", "num_samples: {uniform: [1, 3]}", "10: arms.noised_topk_hinge.num_samples: must be searched by int, log_int or choice, as it is a whole number, got 'uniform'."),
         ("num_samples: 3", "k: {int: [1, 3]}", "10: arms.noised_topk_hinge.k: must be a whole number >= 1, got {'int': [1, 3]}."),
         ("num_samples: 3", "training.epoch: 3", f"10: arms.noised_topk_hinge.training.epoch: unknown setting 'epoch'. Did you mean 'epochs'? Known: {', '.join(sorted(TRAINING))}."),
+        ("num_samples: 3", "training.epoch: {int: [1, 3]}", f"10: arms.noised_topk_hinge.training.epoch: unknown setting 'epoch'. Did you mean 'epochs'? Known: {', '.join(sorted(TRAINING))}."),
+        ("num_samples: 3", "training.optimizer: {lr: 1}", f"10: arms.noised_topk_hinge.training.optimizer: unknown setting 'optimizer'.{nearest('optimizer', TRAINING)} Known: {', '.join(sorted(TRAINING))}."),
         ("num_samples: 3", "training.epochs: 0", "10: arms.noised_topk_hinge.training.epochs: must be >= 1, got 0."),
         ("num_samples: 3", "training.gamma: default_space", "10: arms.noised_topk_hinge.training.gamma: must be given its range, as it has none of its own, got 'default_space'."),
         ("cross_entropy: {}", "cross_entropy: {k: 2}", "8: arms.cross_entropy.k: unknown hyperparameter 'k'. Known: none."),

@@ -9,8 +9,13 @@ from collections.abc import Callable
 import pytest
 
 from setsweep.data import DATASETS
+from setsweep.sweeps.study.errors import StudyError
+from setsweep.sweeps.study.findings import Findings
+from setsweep.sweeps.study.grid import read_grid
+from setsweep.sweeps.study.source import read_source
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.run_config import TRAINING
+from setsweep.trainables.config.sections import check_data, check_model
 
 Errors = Callable[..., list[str]]
 Read = Callable[..., Study]
@@ -50,9 +55,33 @@ def test_a_value_is_in_the_grid_or_elsewhere(errors_of: Errors, example: str) ->
     ]
 
 
-def test_a_grid_has_a_bearable_number_of_points(errors_of: Errors, example: str) -> None:
-    text = example.replace(
-        "data.label_noise: [0.0, 0.2]",
-        f"data.split_seed: {list(range(40))}, training.evaluate_every: {list(range(1, 41))}",
+def test_a_grid_has_a_bearable_number_of_points() -> None:
+    """10 x 100 are 1000, the most."""
+    text = f"grid: {{data.split_seed: {list(range(10))}, training.epochs: {list(range(1, 101))}}}"
+    findings = Findings(read_source(text, "s.yaml"))
+    grid = read_grid(findings, check_data({"name": "digits"}), check_model({"name": "linear"}))
+    assert [len(values) for values in grid.values()] == [10, 100]
+    findings.raise_any()
+
+    findings.source.override("grid.model.bias=[true, false]")
+    read_grid(findings, check_data({"name": "digits"}), check_model({"name": "linear"}))
+    with pytest.raises(StudyError, match=r"^s.yaml:1: grid: must have at most 1000 points, got 2000\.$"):
+        findings.raise_any()
+
+
+def test_the_legal_ones_among_values_are_kept_and_each_other_one_told() -> None:
+    findings = Findings(read_source("grid:\n  data.label_noise: [0, 2, 0.5,\n   -1]\n  model.bias: []\n", "s.yaml"))
+    grid = read_grid(findings, check_data({"name": "digits"}), check_model({"name": "linear"}))
+    assert repr(grid) == "{'data.label_noise': (0.0, 0.5)}"
+    with pytest.raises(StudyError) as caught:
+        findings.raise_any()
+    assert caught.value.errors == (
+        "s.yaml:2: grid.data.label_noise: must be between 0 and 1, got 2.",
+        "s.yaml:3: grid.data.label_noise: must be between 0 and 1, got -1.",
+        "s.yaml:4: grid.model.bias: must be a list of values, got [].",
     )
-    assert errors_of(text) == ["study.yaml:11: grid: must have at most 1000 points, got 1600."]
+
+
+def test_the_grid_may_hold_what_the_studys_data_and_model_have(errors_of: Errors, example: str) -> None:
+    [error] = errors_of(example, "grid={data.sigma: [1]}")  # a setting of other data
+    assert ": grid.data.sigma: unknown grid field 'data.sigma'. Known: data.label_noise, " in error

@@ -50,3 +50,37 @@ def test_overridden_milestones_must_fit_the_epochs(errors_of: Errors, example: s
     assert errors_of(example, "training.epochs=3", "training.milestones=[2, 3]") == [
         "--set training.milestones=[2, 3]: training.milestones: must be below training.epochs = 3, got 3."
     ]
+
+
+def test_a_k_of_the_study_is_no_error_of_an_arm_that_has_its_own(errors_of: Errors, example: str) -> None:
+    text = example.replace("name: fashion_mnist", "name: circle").replace("name: small_cnn", "name: linear")
+    text = text.replace("data.label_noise: [0.0, 0.2]", "data.classes: [6, 3]").replace("num_samples: 3", "k: 1")
+    assert errors_of(text) == ["study.yaml:6: k: must be between 1 and num_classes - 1 = 2, got 3."]
+
+
+def test_what_an_arm_sets_of_training_is_told_at_the_arm(errors_of: Errors, example: str) -> None:
+    assert errors_of(example, "arms.avgk.training.milestones=[9, 12]") == [
+        "--set arms.avgk.training.milestones=[9, 12]: arms.avgk.training.milestones: must be below training.epochs = 10, "
+        "got 12."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("space", "message"),
+    [
+        ("arms.avgk.training.epochs={int: [8, 12]}", "training.milestones: must be below training.epochs = 8, got 8."),
+        ("arms.avgk.training.epochs={choice: [12, 8, 10]}", "training.milestones: must be below training.epochs = 8, got 8."),
+        ("training.warmup_epochs={int: [0, 10]}", "training.warmup_epochs: must be below training.epochs = 10, got 10."),
+    ],
+)  # fmt: skip
+def test_both_ends_and_every_choice_of_what_is_searched_must_go_with_the_rest(
+    errors_of: Errors, example: str, space: str, message: str
+) -> None:
+    """The defaults, 10 epochs and no warm-up, do."""
+    [error] = errors_of(example, space)
+    assert error.endswith(f": {message}")
+
+
+def test_what_goes_together_at_every_end_is_a_study(read_text: Read, example: str) -> None:
+    study = read_text(example, "arms.avgk.training.epochs={int: [9, 12]}", "training.warmup_epochs={int: [0, 8]}")
+    assert set(study.arms["avgk"].searched) == {"loss.alpha", "training.epochs", "training.warmup_epochs"}

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from setsweep.sweeps.study.errors import StudyError
-from setsweep.sweeps.study.study import Resources, Study
+from setsweep.sweeps.study.protocol import seeds_rule
+from setsweep.sweeps.study.study import Resources, Search, Study
 
 Errors = Callable[..., list[str]]
 Read = Callable[..., Study]
@@ -73,10 +74,45 @@ def test_resources_are_numbers_or_measured(read_text: Any, example: str, given: 
         ("correction: holm", "metrics: test/top2_accuracy", "14: compare.metrics: must be a list, got 'test/top2_accuracy'."),
         ("correction: holm", "metrics: []", "14: compare.metrics: must be one metric or more, each once, got []."),
         ("cpus: 1", "cpus: 0", "15: resources.cpus: must be > 0, got 0."),
+        ("gpus: 0", "gpu: 1", "15: resources.gpu: unknown field 'gpu'. Did you mean 'gpus'? Known: cpus, gpus, seeds_per_worker."),
     ],
 )  # fmt: skip
 def test_one_mistake_gives_one_error_with_its_line(mistake: Errors, before: str, after: str, message: str) -> None:
     assert mistake(before, after) == [f"study.yaml:{message}"]
+
+
+def test_a_search_that_says_nothing_has_every_default(read_text: Read, example: str) -> None:
+    assert read_text(example, "search={}").search == Search(
+        trials=20, sampler="tpe", objective="val/avg2_accuracy", seeds=(1000, 1001), batch=4
+    )
+
+
+def test_a_confirmation_may_use_the_first_seeds_of_a_search_that_there_is_not(read_text: Read, example: str) -> None:
+    fixed = "arms={cross_entropy: {}, focal: {}}"
+    study = read_text(example, fixed, "search=null", "confirm.seeds=[1000, 1001]")
+    assert (study.search, study.confirm_seeds) == (None, (1000, 1001))
+
+
+@pytest.mark.parametrize(
+    ("arms", "baseline"), [("[focal, cross_entropy]", "cross_entropy"), ("[focal, ldam]", "focal")]
+)
+def test_the_baseline_is_cross_entropy_or_else_the_first_arm(
+    read_text: Read, example: str, arms: str, baseline: str
+) -> None:
+    assert read_text(example, f"arms={arms}", "search=null", "compare={}").compare.baseline == baseline
+
+
+def test_a_baseline_that_is_an_arm_with_an_error_is_no_error_of_its_own(mistake: Errors, example: str) -> None:
+    [error] = mistake("cross_entropy: {}", "cross_entropy: {gamma: 1}")
+    assert error.startswith("study.yaml:8: arms.cross_entropy.gamma: unknown hyperparameter 'gamma'.")
+
+
+def test_so_many_seeds_are_bearable_and_no_more() -> None:
+    assert seeds_rule(1000).check(1000) == tuple(range(1000, 2000))
+    with pytest.raises(ValueError, match=r"^must be between 1 and 1000, got 1001\.$"):
+        seeds_rule(1000).check(1001)
+    with pytest.raises(ValueError, match=r"^must be a number of seeds or a list of them, got \[\]\.$"):
+        seeds_rule(0).check([])
 
 
 def test_an_unknown_metric_to_compare_gives_the_nearest(errors_of: Errors, example: str) -> None:
@@ -110,6 +146,12 @@ def test_a_searched_training_value_without_a_search_is_told_once(errors_of: Erro
     ]
 
 
+def test_the_grid_sampler_takes_as_many_combinations_as_are_bearable(read_text: Read, example: str) -> None:
+    text = example.replace("sampler: tpe", "sampler: grid").replace("{log_uniform: [0.1, 10]}", "{choice: [1, 2]}")
+    text = text.replace("{log_uniform: [0.01, 10]}, num_samples: 3", "0.1, num_samples: {int: [1, 10000]}")
+    assert read_text(text).arms["noised_topk_hinge"].searched["loss.num_samples"].size == 10_000
+
+
 def test_the_grid_sampler_needs_finite_spaces_of_bearable_size(errors_of: Errors, example: str) -> None:
     text = example.replace("sampler: tpe", "sampler: grid").replace("{log_uniform: [0.01, 10]}", "{int: [1, 20000]}")
     assert errors_of(text) == [
@@ -118,11 +160,21 @@ def test_the_grid_sampler_needs_finite_spaces_of_bearable_size(errors_of: Errors
     ]
 
 
-def test_a_run_on_cuda_must_be_given_a_gpu(read_text: Any, example: str) -> None:
-    on_cuda = example.replace("epochs: 10,", "epochs: 10, device: cuda,")
-    with pytest.raises(StudyError, match=r"resources.gpus: must be > 0 or auto where training.device is cuda, got 0."):
-        read_text(on_cuda)
-    assert read_text(on_cuda.replace("gpus: 0", "gpus: 0.5")).resources.gpus == 0.5
+@pytest.mark.parametrize(
+    "override",
+    [
+        "training.device=cuda",
+        "training.device={choice: [cpu, cuda]}",
+        "arms.focal={training.device: cuda}",
+        "arms.focal={training.device: {choice: [cpu, cuda]}}",
+        "grid={training.device: [cpu, cuda]}",
+    ],
+)
+def test_a_run_on_cuda_must_be_given_a_gpu(read_text: Read, errors_of: Errors, example: str, override: str) -> None:
+    [error] = errors_of(example, override)
+    assert error.endswith(": resources.gpus: must be > 0 or auto where training.device is cuda, got 0.")
+    for gpus in (0.5, "auto"):
+        assert read_text(example, override, f"resources.gpus={gpus}").resources.gpus == gpus
 
 
 @pytest.mark.parametrize(
@@ -137,7 +189,7 @@ def test_a_run_on_cuda_must_be_given_a_gpu(read_text: Any, example: str) -> None
         ("{seed_per_worker: 2}", "Did you mean 'seeds_per_worker'?"),
     ],
 )
-def test_what_is_neither_is_refused(read_text: Any, example: str, given: str, message: str) -> None:
+def test_resources_that_are_neither_are_refused(read_text: Any, example: str, given: str, message: str) -> None:
     with pytest.raises(StudyError) as refused:
         read_text(example.replace("{cpus: 1, gpus: 0}", given))
     assert message in str(refused.value)

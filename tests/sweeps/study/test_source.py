@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from setsweep.sweeps.study.errors import StudyError
-from setsweep.sweeps.study.source import bundled_studies, open_study, override_path, read_source
+from setsweep.sweeps.study.source import bundled_studies, open_study, override_path, plain_source, read_source
 
 
 def test_an_override_replaces_a_value_and_is_its_place() -> None:
@@ -114,3 +114,32 @@ def test_a_file_that_cannot_be_read_is_an_error_of_the_study(tmp_path: Path) -> 
         open_study(tmp_path / "latin.yaml")
     with pytest.raises(StudyError, match=r"must be a file that can be read, got: File name too long\.$"):
         open_study("x" * 5000)
+
+
+def test_a_value_that_is_filled_in_has_the_place_that_it_is_given() -> None:
+    source = read_source("training: {preset: x}\n", "s.yaml")
+    preset = source.where(("training", "preset"))
+    source.fill_in(("training", "optimizer", "lr"), 0.1, preset)
+    source.fill_in(("training", "milestones"), (6, 8), preset)
+    assert source.values == {"training": {"preset": "x", "optimizer": {"lr": 0.1}, "milestones": [6, 8]}}
+    assert source.has(("training", "optimizer", "lr"))
+    assert str(source.where(("training", "optimizer", "lr"))) == "s.yaml:1"
+
+
+def test_nothing_is_filled_in_where_there_is_no_mapping() -> None:
+    source = read_source("training: {optimizer: sgd}\n", "s.yaml")
+    source.fill_in(("training", "optimizer", "lr"), 0.1, source.where(()))
+    assert source.values == {"training": {"optimizer": "sgd"}}
+    assert not source.has(("training", "optimizer", "lr"))
+
+
+def test_plain_data_have_places_without_lines() -> None:
+    source = plain_source({"k": (1, 2), "data": {"name": "digits"}}, "study")
+    assert source.values == {"k": [1, 2], "data": {"name": "digits"}}
+    assert str(source.where(("data", "name"))) == "study"
+
+
+@pytest.mark.parametrize("value", [Path("x"), {1, 2}])
+def test_what_is_no_plain_data_is_refused(value: object) -> None:
+    with pytest.raises(StudyError, match=r"^study: must be plain data, got Object of type .* not JSON serializable\.$"):
+        plain_source({"data": value}, "study")

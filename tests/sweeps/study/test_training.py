@@ -158,3 +158,38 @@ def test_settings_of_augmentation_can_be_searched_and_gridded(read_text: Read) -
 )  # fmt: skip
 def test_one_mistake_gives_one_error_with_its_line(mistake: Errors, before: str, after: str, message: str) -> None:
     assert mistake(before, after) == [f"study.yaml:{message}"]
+
+
+def test_settings_of_a_section_stand_in_it(mistake: Errors) -> None:
+    [error] = mistake("milestones: [6, 8]", "optimizer.lr: 1")
+    assert error.startswith("study.yaml:5: training.optimizer.lr: unknown setting 'optimizer.lr'.")
+
+
+def test_the_files_own_milestones_are_not_taken_along_by_its_own_epochs(mistake: Errors) -> None:
+    assert mistake("epochs: 10", "epochs: 7") == [
+        "study.yaml:5: training.milestones: must be below training.epochs = 7, got 8."
+    ]
+
+
+def test_milestones_that_fit_the_overridden_epochs_stay(read_text: Read, example: str) -> None:
+    study = read_text(example, "training.epochs=9")
+    assert (study.training["milestones"], study.notes) == ([6, 8], ())
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("training.epochs=few", "training.epochs: must be a whole number >= 1, got 'few'."),
+        ("training.epochs={int: [1, 9]}", "training.milestones: must be below training.epochs = 1, got 8."),
+    ],
+)
+def test_epochs_that_are_no_number_take_nothing_along(
+    errors_of: Errors, example: str, override: str, message: str
+) -> None:
+    assert errors_of(example, override)[-1].endswith(f": {message}")
+
+
+def test_a_searched_value_outside_of_which_the_default_lies_starts_in_its_middle(read_text: Read) -> None:
+    """The default of 128 is none of these; what is tried lies inside what was asked for."""
+    study = read_text(f"{SMALL}training: {{batch_size: {{log_int: [16, 64]}}}}\nsearch: {{}}\n")
+    assert study.arms["cross_entropy"].searched["training.batch_size"].default == 32  # sqrt(16 * 64)
