@@ -8,12 +8,12 @@ def room(machine_cpus: float, machine_gpus: float, *, cpus: float, gpus: float) 
 
     Args:
         machine_cpus, machine_gpus: what there is.
-        cpus, gpus: what a run occupies.
+        cpus, gpus: what a run occupies, of CPUs more than 0.
     """
-    fits = [_times(machine_cpus, cpus)] if cpus else []
-    if gpus:
-        fits.append(int(machine_gpus) * _times(1, gpus) if gpus < 1 else _times(machine_gpus, gpus))
-    return min(fits)
+    fits = _times(machine_cpus, cpus)
+    if not gpus:
+        return fits
+    return min(fits, int(machine_gpus) * _times(1, gpus) if gpus < 1 else _times(machine_gpus, gpus))
 
 
 def _times(whole: float, part: float) -> int:

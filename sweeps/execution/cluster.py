@@ -31,16 +31,16 @@ class ClusterError(ValueError):
 
 
 @contextmanager
-def joined(address: str | None, *, cpus: int | None = None) -> Iterator[None]:
+def joined(address: str | None) -> Iterator[None]:
     """Within it this process is connected to a cluster: to the one that it was connected to before, whose end is its
     caller's affair, or to one that is joined or started here, and left or ended here.
 
-    Arguments and errors are those of `connect`.
+    Address and errors are those of `connect`.
     """
     if ray.is_initialized():
         yield
         return
-    connect(address, cpus=cpus)
+    connect(address)
     try:
         yield
     finally:

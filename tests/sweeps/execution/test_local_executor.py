@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import torch
 
+from setsweep.data.dataset import Dataset
+from setsweep.sweeps.execution.datasets import DatasetCache, load_base_of
+from setsweep.sweeps.execution.executor import Job
 from setsweep.sweeps.execution.local_executor import LocalExecutor
 
 
-def test_jobs_are_trained_one_after_the_other_in_order(make_job: Any) -> None:
-    executor = LocalExecutor()
-    jobs = [make_job(seed) for seed in range(3)]
-    for job in jobs:
-        executor.submit(job)
-    assert [[result.key for result in executor.wait(0)] for _ in range(4)] == [[job.key] for job in jobs] + [[]]
+def test_data_that_are_loaded_already_are_used(make_job: Callable[..., Job]) -> None:
+    job = make_job(0)
+    loaded: list[Job] = []
 
+    def load(job: Job) -> Dataset:
+        loaded.append(job)
+        return load_base_of(job)
 
-def test_an_error_is_a_failed_result_and_the_next_job_goes_on(make_job: Any, train: Any) -> None:
-    broken = make_job(0, data={"name": "circle"}, model={"name": "small_cnn"})  # a network for images on points
-    results = train(LocalExecutor(), broken, make_job(1))
-    assert [result.status for result in results.values()] == ["failed", "done"]
-    assert "ValueError" in str(results[broken.key].reason)
-
-
-def test_shared_data_are_loaded_once(make_job: Any, train: Any) -> None:
-    executor = LocalExecutor()
-    train(executor, *(make_job(seed) for seed in range(2)))
-    assert len(executor._runner._datasets._bases) == 1
+    datasets = DatasetCache(load)
+    datasets.dataset(job, job.configs[0])
+    executor = LocalExecutor(datasets=datasets)
+    for seed in range(2):
+        executor.submit(make_job(seed))
+        executor.wait(0)
+    assert loaded == [job]
 
 
 def test_a_run_has_as_many_threads_as_cpus() -> None:

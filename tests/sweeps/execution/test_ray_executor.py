@@ -15,7 +15,7 @@ import ray
 from ray import cloudpickle
 
 from setsweep.data.arrays import from_arrays
-from setsweep.sweeps.execution import cluster, ray_executor
+from setsweep.sweeps.execution import ray_executor
 from setsweep.sweeps.execution.errors import ExecutorError
 from setsweep.sweeps.execution.executor import Job
 from setsweep.sweeps.execution.local_executor import LocalExecutor
@@ -181,12 +181,6 @@ def test_data_that_cannot_be_read_fail_the_run_with_their_reason(make_job: Any, 
     [result] = train(RayExecutor(most=1), job).values()
     assert result.status == "failed"
     assert "DataError" in str(result.reason)
-
-
-def test_a_run_that_no_machine_has_room_for_is_told() -> None:
-    cluster.check_room(cpus=2, gpus=0)
-    with pytest.raises(cluster.ClusterError, match=r"this machine, with 2 CPUs and 0 GPUs, got 1 CPUs and 0.5 GPUs"):
-        cluster.check_room(cpus=1, gpus=0.5)
 
 
 def test_slots_that_have_all_gone_home_end_the_sweep(make_job: Any, train: Any) -> None:

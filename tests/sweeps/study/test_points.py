@@ -77,8 +77,9 @@ def test_both_ends_and_every_choice_of_what_is_searched_must_go_with_the_rest(
     errors_of: Errors, example: str, space: str, message: str
 ) -> None:
     """The defaults, 10 epochs and no warm-up, do."""
-    [error] = errors_of(example, space)
-    assert error.endswith(f": {message}")
+    for grid in ("null", "{data.label_noise: [0.0, 0.2]}"):
+        [error] = errors_of(example, space, f"grid={grid}")
+        assert error.endswith(f": {message}")
 
 
 def test_what_goes_together_at_every_end_is_a_study(read_text: Read, example: str) -> None:
