@@ -47,14 +47,11 @@ class Journal:
             self.close()
             raise
 
-    def add(self, run: PlannedRun, result: RunResult) -> None:
-        """Write a result; it is on disk when this returns."""
-        self.add_all([(run, result)])
-
     def add_all(self, results: Sequence[tuple[PlannedRun, RunResult]]) -> None:
-        """Write results that came together: after a kill in the middle either all of them are there or none.
+        """Write results that came together; they are on disk when this returns.
 
-        Seeds that trained together thus stay together when the study goes on.
+        After a kill in the middle either all of them are there or none: seeds that trained together thus stay together
+        when the study goes on.
         """
         records = [
             {

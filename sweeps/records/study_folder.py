@@ -21,9 +21,11 @@ def storage_folder(storage: str) -> Path:
     """The folder of a storage (a folder or a file:// URL); it holds a folder a study.
 
     Raises:
-        JournalError: a URL of another kind.
+        JournalError: a URL of another kind, or of another host.
     """
     parts = urllib.parse.urlsplit(storage)
+    if parts.scheme == "file" and parts.netloc not in ("", "localhost"):
+        raise JournalError(f"--storage must be a folder of this machine, as in file:///home/results, got {storage!r}.")
     if parts.scheme == "file":
         return Path(urllib.request.url2pathname(parts.path))
     if len(parts.scheme) > 1:

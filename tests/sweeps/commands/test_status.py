@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
-import socket
 import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -76,32 +71,3 @@ def test_a_running_study_is_shown_with_what_is_done_in_training_and_left(
     assert row == ["small", "2", "1", "0", "0", "4"]
     assert [arm[0] for arm in arms] == ["cross_entropy", "avgk"]
     assert [sum(int(arm[column]) for arm in arms) for column in range(1, 6)] == [2, 1, 0, 0, 4]
-
-
-def test_a_sweep_that_was_killed_runs_nothing(setsweep: Any, kept: Path) -> None:
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait(PATIENCE)
-    _say(kept, pid=os.getpid())
-    assert _running(setsweep) == 1
-    _say(kept, pid=ended.pid)
-    assert _running(setsweep) == 0
-
-
-def test_a_sweep_on_another_host_runs_while_it_says_so(setsweep: Any, kept: Path) -> None:
-    _say(kept, host="elsewhere", pid=-1)
-    assert _running(setsweep) == 1
-    _say(kept, host="elsewhere", pid=-1, time=time.time() - 2 * status_file.STALE_SECONDS)
-    assert _running(setsweep) == 0
-
-
-def _say(folder: Path, **changed: Any) -> None:
-    """Write what a running sweep of one run would say of itself, with some of it changed."""
-    said = {"pid": os.getpid(), "host": socket.gethostname(), "time": time.time(), "running": {"a key": "avgk"}}
-    (folder / "status.json").write_text(json.dumps(said | changed))
-
-
-def _running(setsweep: Any) -> int:
-    """How many runs of the only study are said to be in training."""
-    said = setsweep("status")
-    assert said.code == 0
-    return int(said.out.splitlines()[1].split()[2])

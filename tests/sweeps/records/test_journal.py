@@ -25,7 +25,7 @@ def filled(tmp_path: Path, make_pair: Callable[..., Any]) -> Path:
     with Journal(tmp_path) as journal:
         journal.describe({"name": "which-loss", "protocol": {"k": [2]}, "text": "study: which-loss\n"})
         for seed in range(3):
-            journal.add(*make_pair("focal", 0.2, seed))
+            journal.add_all([make_pair("focal", 0.2, seed)])
     return tmp_path
 
 
@@ -39,7 +39,7 @@ def test_what_was_added_is_there_again(filled: Path, make_pair: Callable[..., An
 def test_a_result_that_is_no_number_is_kept(tmp_path: Path, make_pair: Callable[..., Any]) -> None:
     run, result = make_pair("focal", 0.0, 0, status="diverged")
     with Journal(tmp_path) as journal:
-        journal.add(run, result)
+        journal.add_all([(run, result)])
     assert Journal(tmp_path, read_only=True).results[run.key].reason == result.reason
 
 
@@ -61,7 +61,7 @@ def test_the_same_study_is_described_once(filled: Path) -> None:
 def test_the_last_result_of_a_run_counts(filled: Path, make_pair: Callable[..., Any]) -> None:
     run, result = make_pair("focal", 0.2, 0, status="failed")
     with Journal(filled) as journal:
-        journal.add(run, result)
+        journal.add_all([(run, result)])
     assert Journal(filled, read_only=True).results[run.key].status == "failed"
 
 
@@ -73,7 +73,7 @@ def test_a_line_that_a_kill_cut_short_is_dropped_and_writing_goes_on(
     os.truncate(path, path.stat().st_size - cut)
     with Journal(filled) as journal:
         assert len(journal.results) == 2
-        journal.add(*make_pair("focal", 0.2, 2))
+        journal.add_all([make_pair("focal", 0.2, 2)])
     assert len(Journal(filled, read_only=True).results) == 3
 
 
@@ -147,7 +147,7 @@ def test_a_killed_writer_leaves_its_results_and_no_lock(tmp_path: Path) -> None:
             config = RunConfig(data={{}}, model={{}}, loss={{}}, training=Training(), k=(1,), seed=seed)
             candidate = Candidate(arm="a", point={{}}, params={{}}, stage="search", trial=0)
             run = PlannedRun(candidate=candidate, config=config)
-            journal.add(run, RunResult(key=config.key, status="done"))
+            journal.add_all([(run, RunResult(key=config.key, status="done"))])
             print(config.key, flush=True)
     """)
     assert writer.stdout is not None
@@ -181,7 +181,7 @@ def test_a_full_disk_ends_with_a_clear_error(tmp_path: Path, make_pair: Callable
     journal._file = os.open(journal.path, os.O_WRONLY)
     run, result = make_pair("focal", 0.0, 0)
     with pytest.raises(JournalError, match="must be written to go on, got: No space left on device"):
-        journal.add(run, result)
+        journal.add_all([(run, result)])
     assert journal.results == {}, "what is not on disk does not count"
     journal.close()
 
