@@ -6,7 +6,7 @@ Importing this module imports matplotlib, which takes a second: do it where figu
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +57,9 @@ def write_figures(report: Report, folder: Path) -> list[Path]:
 
 
 def numeric_axis(report: Report) -> str | None:
-    """The grid key with the most numbers among its values, at least two; None without one."""
-    sizes = {key: sum(map(is_number, values)) for key, values in report.study.grid.items()}
+    """The grid key with the most numbers among its values, at least two, and no list; None without one."""
+    grid = report.study.grid.items()
+    sizes = {key: sum(map(is_number, values)) for key, values in grid if all(isinstance(v, Hashable) for v in values)}
     longest = max(sizes, key=lambda key: sizes[key], default=None)
     return longest if longest and sizes[longest] > 1 else None
 

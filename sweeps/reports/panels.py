@@ -47,14 +47,14 @@ def panels(count: int, *, columns: int, width: float, height: float, margin: flo
     return figure, axes
 
 
-def add_legend(figure: Figure, axes: Sequence[Axes], title: str | None = None) -> None:
+def add_legend(figure: Figure, axes: Sequence[Axes]) -> None:
     """One legend right of all panels, with each label once."""
     entries: dict[str, Artist] = {}
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     if entries:
-        figure.legend(list(entries.values()), list(entries), title=title, loc="outside right center", frameon=False)
+        figure.legend(list(entries.values()), list(entries), loc="outside right center", frameon=False)
 
 
 def add_title(figure: Figure, parts: Sequence[str]) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from setsweep.sweeps.planning.candidate import Candidate, OfCandidate
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.statistics.aggregates import Aggregate, aggregate
 from setsweep.sweeps.statistics.comparisons import Comparison, compare
-from setsweep.sweeps.study.study import Point, Study
+from setsweep.sweeps.study.study import Point, Study, point_key
 from setsweep.trainables.config.run_result import RunResult
 
 
@@ -78,18 +77,18 @@ def build_report(study: Study, runs: Sequence[tuple[PlannedRun, RunResult | None
     It does not depend on the order of `runs`.
     """
     arms = {name: index for index, name in enumerate(study.arms)}
-    points = {_items(point): index for index, point in enumerate(study.points())}
+    points = {point_key(point): index for index, point in enumerate(study.points())}
 
     def order(entry: PlannedRun | Aggregate) -> tuple[int, int, str, int]:
         trial = -1 if entry.trial is None else entry.trial
-        return arms[entry.arm], points[_items(entry.point)], entry.stage, trial
+        return arms[entry.arm], points[point_key(entry.point)], entry.stage, trial
 
     ordered = sorted(runs, key=lambda pair: (order(pair[0]), pair[0].seed))
     aggregates = sorted(aggregate(ordered, confidence=study.compare.confidence), key=order)
     counts = _counts(ordered)
     chosen = _chosen(ordered)
-    confirmed = {(c.arm, _items(c.point)) for c in chosen if c.done + c.failed == len(c.seeds)}
-    unconfirmed = [(arm, p) for arm in arms for p in study.points() if (arm, _items(p)) not in confirmed]
+    confirmed = {(c.arm, point_key(c.point)) for c in chosen if c.done + c.failed == len(c.seeds)}
+    unconfirmed = [(arm, p) for arm in arms for p in study.points() if (arm, point_key(p)) not in confirmed]
     return Report(
         study=study,
         aggregates=tuple(aggregates),
@@ -128,7 +127,3 @@ def _failures(runs: Sequence[tuple[PlannedRun, RunResult | None]]) -> tuple[Fail
         for run, result in runs
         if result is not None and result.status != "done"
     )
-
-
-def _items(point: Point) -> tuple[tuple[str, Any], ...]:
-    return tuple(point.items())

@@ -53,7 +53,8 @@ def draw_sensitivity(report: Report, point: Point, path: Path) -> Path | None:
 def _draw_panel(
     axis: Axes, trials: Sequence[Aggregate], name: str, space: Space, chosen: Any, style: Mapping[str, Any]
 ) -> None:
-    candidates = list(space.choices) if space.kind == "choice" else [a.params[name] for a in trials]
+    tried = [a.params[name] for a in trials]  # the default as well, which may lie outside the space
+    candidates = list(dict.fromkeys([*space.choices, *tried]))
     positions = scale_x(axis, candidates, log=space.kind.startswith("log") or None)
     for trial in trials:
         _draw_trial(axis, positions[trial.params[name]], trial, style, ring=trial.params == chosen)

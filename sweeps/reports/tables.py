@@ -17,7 +17,7 @@ from setsweep.sweeps.reports.wording import (
 )
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.statistics.comparisons import Comparison
-from setsweep.sweeps.study.study import Point, Study
+from setsweep.sweeps.study.study import Point, Study, point_key
 from setsweep.trainables.evaluation.metric import Metric, plain_accuracies, set_size
 
 SIGNIFICANT = "*"
@@ -110,7 +110,7 @@ def main_metrics(study: Study) -> list[str]:
 
 def _shown_metrics(report: Report) -> list[str]:
     """What the study compares, the sizes of those sets, and macro averages where these differ from the plain ones."""
-    means = {(a.arm, tuple(a.point.items()), a.metric): a.mean for a in _confirmed(report)}
+    means = {(a.arm, point_key(a.point), a.metric): a.mean for a in _confirmed(report)}
     main = main_metrics(report.study)
     macro = {
         metric

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from setsweep.sweeps.planning.candidate import Candidate, OfCandidate
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.statistics.intervals import PairedDifference, corrected, paired_difference
-from setsweep.sweeps.study.study import Compare
+from setsweep.sweeps.study.study import Compare, point_key
 from setsweep.trainables.evaluation.metric import Metric
 
 
@@ -78,8 +77,8 @@ def _is_compared(metric: str, settings: Compare) -> bool:
     return known is not None and known.is_accuracy and known.split == "test" and known == known.plain
 
 
-def _place(aggregate: Aggregate) -> tuple[tuple[tuple[str, Any], ...], str]:
-    return tuple(aggregate.point.items()), aggregate.metric
+def _place(aggregate: Aggregate) -> tuple[str, str]:
+    return point_key(aggregate.point), aggregate.metric
 
 
 def _values(aggregate: Aggregate) -> dict[int, float]:

@@ -16,6 +16,11 @@ Stage = Literal["search", "confirm"]
 Point = Mapping[str, Any]
 
 
+def point_key(point: Point) -> str:
+    """Names a point where a key must be hashable: the values of a user's own data may be lists."""
+    return repr(dict(point))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Arm:
     """A loss with fixed and searched values.

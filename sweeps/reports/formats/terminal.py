@@ -14,7 +14,8 @@ from setsweep.sweeps.reports.tables import Table, all_tables
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
-_PADDING = 2  # columns of blanks that rich puts between two columns
+_PADDING = 2  # blanks after a column
+_BETWEEN = _PADDING + 1  # and the blank that rich draws for a line between two columns
 _FOLDED = 32  # width from which a text column may be folded
 
 
@@ -49,12 +50,13 @@ def text(report: Report, *, width: int | None = None, colour: bool | None = None
 
 def _split(table: Table, width: int) -> list[list[int]]:
     """The columns of each part of the table: the first in all parts, the others once, a "p" beside what it tests."""
-    widths = [min(_column_width(table, index), _FOLDED) + _PADDING for index in range(len(table.header))]
+    widths = [min(_column_width(table, index), _FOLDED) + _BETWEEN for index in range(len(table.header))]
     parts = [[0]]
     for index in range(1, len(table.header)):
         follows = index + 1 < len(table.header) and table.header[index + 1] == "p"
         needed = widths[index] + (widths[index + 1] if follows else 0)
-        if table.header[index] != "p" and len(parts[-1]) > 1 and sum(widths[i] for i in parts[-1]) + needed > width:
+        together = sum(widths[i] for i in parts[-1]) + needed - _BETWEEN
+        if table.header[index] != "p" and len(parts[-1]) > 1 and together > width:
             parts.append([0])
         parts[-1].append(index)
     return parts

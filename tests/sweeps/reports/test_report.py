@@ -1,3 +1,5 @@
+"""What the runs of a study say, as data."""
+
 from __future__ import annotations
 
 import random
@@ -65,3 +67,20 @@ def test_a_study_whose_confirmation_has_not_begun_is_incomplete(study: Any, resu
 def test_a_study_without_any_run_has_an_empty_report(study: Any) -> None:
     report = build_report(study, [])
     assert (report.aggregates, report.comparisons, report.chosen, report.complete) == ((), (), (), False)
+
+
+def test_a_run_that_failed_without_a_reason_is_named_by_its_state(study: Any, results: Any, failed: Any) -> None:
+    report = build_report(study, results(study, lambda run: failed(run, "")))
+    assert {failure.reason for failure in report.failures} == {"diverged"}
+
+
+def test_the_values_of_a_grid_may_be_lists_and_mappings(make_study: Any, results: Any) -> None:
+    """Those of a user's own data."""
+    study = make_study(grid={"data.sizes": ([1], [2, 3], {"a": 1})})
+    report = build_report(study, results(study))
+    assert report.complete
+    assert list({str(a.point): a.point["data.sizes"] for a in report.aggregates}.values()) == [[1], [2, 3], {"a": 1}]
+    assert {len(c.values) for c in report.aggregates if c.stage == "confirm"} == {5}
+    assert {c.n for c in report.comparisons} == {5}
+    begun = build_report(study, [(run, result) for run, result in results(study) if run.point["data.sizes"] != [2, 3]])
+    assert begun.unconfirmed == tuple((arm, {"data.sizes": [2, 3]}) for arm in study.arms)

@@ -1,3 +1,5 @@
+"""How numbers and names are put into words."""
+
 from __future__ import annotations
 
 import pytest

@@ -26,6 +26,14 @@ def test_an_override_makes_the_sections_it_needs() -> None:
     source.override("confirm.seeds=2")
     assert source.values == {"search": {"trials": 10.0}, "k": 2, "confirm": {"seeds": 2}}
     assert str(source.where(("confirm", "trials"))) == "--set confirm.seeds=2"
+    source.override("arms.mine.alpha=1")
+    assert [str(source.where(path)) for path in (("arms",), ("arms", "mine"))] == ["--set arms.mine.alpha=1"] * 2
+
+
+def test_what_an_override_replaces_has_left_no_place_behind() -> None:
+    source = read_source("training:\n  milestones: [6,\n    8]\n", "s.yaml")
+    source.override("training.milestones=[5]")
+    assert str(source.where(("training", "milestones", 1))) == "--set training.milestones=[5]"
 
 
 def test_an_override_of_nothing_is_null() -> None:
@@ -40,6 +48,7 @@ def test_an_override_of_nothing_is_null() -> None:
         ("training.optimizer.lr", ("training", "optimizer", "lr")),
         ("grid.data.label_noise", ("grid", "data.label_noise")),
         ("arms.avgk.alpha", ("arms", "avgk", "alpha")),
+        ("arms.avgk.training.epochs", ("arms", "avgk", "training.epochs")),
         ("arms.avgk.training.optimizer.lr", ("arms", "avgk", "training.optimizer.lr")),
         ("grid", ("grid",)),
     ],

@@ -40,9 +40,9 @@ def test_the_learning_rate_per_example_is_kept_from_the_studys_batch_size(
 
 
 def test_an_override_of_the_epochs_takes_the_milestones_along_and_says_so(read_text: Read, example: str) -> None:
-    study = read_text(example, "training.epochs=7")
+    study = read_text(example, "training.epochs=8")
     assert study.training["milestones"] == [6]
-    assert study.notes == ("training.milestones: [8] left out, as they must be below training.epochs = 7.",)
+    assert study.notes == ("training.milestones: [8] left out, as they must be below training.epochs = 8.",)
     assert read_text(study.text).training == study.training
 
 
@@ -174,6 +174,8 @@ def test_the_files_own_milestones_are_not_taken_along_by_its_own_epochs(mistake:
 def test_milestones_that_fit_the_overridden_epochs_stay(read_text: Read, example: str) -> None:
     study = read_text(example, "training.epochs=9")
     assert (study.training["milestones"], study.notes) == ([6, 8], ())
+    study = read_text(SMALL, "training.epochs=9")
+    assert (study.training["epochs"], study.training["milestones"], study.notes) == (9, [], ())
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,125 @@
+"""The sentences of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from setsweep.sweeps.reports.notes import notes, progress
+from setsweep.sweeps.reports.report import Report, build_report
+from setsweep.sweeps.study.study import Compare, Study
+
+Outcome = Callable[[Any], Any]
+
+
+def test_a_complete_study_says_so(report: Report) -> None:
+    assert progress(report) == "Complete. 46 runs: 46 done."
+
+
+def test_failures_are_counted_and_do_not_make_a_study_incomplete(wounded: Report) -> None:
+    assert progress(wounded) == "Complete. 46 runs: 42 done, 4 diverged or failed."
+
+
+def test_an_unfinished_confirmation_is_told(study: Study, results: Any, finished: Outcome) -> None:
+    runs = results(study, lambda run: None if (run.arm, run.seed) == ("avgk", 104) else finished(run))
+    assert progress(build_report(study, runs)) == (
+        "Incomplete. 46 runs: 44 done, 2 waiting. "
+        "The confirmation of avgk is not finished: the numbers are provisional."
+    )
+
+
+def test_a_confirmation_that_has_not_begun_is_told(study: Study, results: Any) -> None:
+    searched = [(run, result) for run, result in results(study) if run.stage == "search"]
+    said = progress(build_report(study, searched))
+    assert said.startswith("Incomplete. 16 runs: 16 done. The confirmation of cross_entropy, avgk, noised is not ")
+
+
+def test_the_sentences_say_what_the_numbers_are(report: Report) -> None:
+    assert notes(report) == [
+        "± is the half-width of the 95 % Student-t interval of the mean over n seeds. Test numbers come from the fresh "
+        "confirmation seeds 100-104 alone; hyperparameters were chosen by val/avg2_accuracy with seeds 0, 1.",
+        "Δ is the arm minus cross_entropy, paired by seed; p is of the two-sided paired t test, Holm-corrected over "
+        "the study's 16 comparisons; * marks p < 0.05.",
+    ]
+
+
+def test_a_study_without_a_search_says_so(make_study: Any, results: Any) -> None:
+    study = make_study(search=None)
+    assert notes(build_report(study, results(study)))[0].endswith(
+        "Test numbers come from seeds 100-104; nothing was searched."
+    )
+
+
+@pytest.mark.parametrize(
+    ("correction", "how"),
+    [
+        ("holm", "Holm-corrected over the study's 16 comparisons"),
+        ("bonferroni", "Bonferroni-corrected over the study's 16 comparisons"),
+        ("none", "not corrected for the study's 16 comparisons"),
+    ],
+)
+def test_the_correction_and_the_level_of_the_tests_are_told(
+    make_study: Any, results: Any, correction: Any, how: str
+) -> None:
+    study = make_study(compare=Compare(baseline="cross_entropy", correction=correction, confidence=0.9))
+    intervals, tests = notes(build_report(study, results(study)))
+    assert "90 % Student-t interval" in intervals
+    assert tests.endswith(f", {how}; * marks p < 0.1.")
+
+
+def test_only_comparisons_that_have_a_p_value_are_counted(study: Study, results: Any, finished: Outcome) -> None:
+    """With one seed at the second point there is none there: 2 arms x 4 metrics are left."""
+    runs = results(
+        study, lambda run: finished(run) if not run.point["data.label_noise"] or run.seed in (0, 1, 100) else None
+    )
+    assert "over the study's 8 comparisons" in notes(build_report(study, runs))[1]
+
+
+def test_without_a_comparison_no_test_is_explained(make_study: Any, results: Any) -> None:
+    study = make_study(compare=Compare())
+    assert len(notes(build_report(study, results(study)))) == 1
+
+
+def test_a_dead_run_is_told_with_its_place_and_the_first_line_of_its_reason_confirmations_first(
+    wounded: Report,
+) -> None:
+    assert notes(wounded)[-1] == (
+        "Left out of the means (4 of 46 runs): "
+        "noised, data.label_noise = 0, seed 101 (CUDA | out_of_memory); "
+        "noised, data.label_noise = 0.2, seed 101 (CUDA | out_of_memory); "
+        "avgk, data.label_noise = 0, trial 3, seed 1 (the loss is not finite); "
+        "avgk, data.label_noise = 0.2, trial 3, seed 1 (the loss is not finite)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("reason", "shown"),
+    [
+        ("must be finite.", "must be finite"),
+        ("\nno memory\n", "no memory"),
+        ("", "failed"),
+        ("x" * 120, "x" * 120),
+        ("x" * 121, "x" * 119 + "…"),
+    ],
+)
+def test_a_reason_is_one_line_of_bearable_length(make_study: Any, results: Any, reason: str, shown: str) -> None:
+    study = make_study(grid={}, search=None)
+    runs = results(study)
+    run, result = runs[0]
+    runs[0] = (run, replace(result, status="failed", reason=reason, metrics={}))
+    assert notes(build_report(study, runs))[-1].endswith(f": cross_entropy, seed 100 ({shown}).")
+
+
+def test_of_many_failures_ten_are_told_and_the_rest_counted(study: Study, results: Any, failed: Outcome) -> None:
+    said = notes(build_report(study, results(study, failed)))[-1]
+    assert said.startswith("Left out of the means (46 runs): ")
+    assert said.count("the loss is not finite") == 10
+    assert said.endswith("; and 36 more, listed in the JSON report.")
+
+
+def test_what_reading_the_study_has_changed_is_told_last(make_study: Any, results: Any, failed: Outcome) -> None:
+    changed = make_study(notes=("Milestones after the last epoch are left out.",))
+    assert notes(build_report(changed, results(changed, failed)))[-1] == "Milestones after the last epoch are left out."

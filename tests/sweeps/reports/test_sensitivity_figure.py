@@ -1,0 +1,142 @@
+"""The search's objective against what was searched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from setsweep.sweeps.reports.report import Report, build_report
+from setsweep.sweeps.reports.sensitivity_figure import draw_sensitivity
+from setsweep.sweeps.study.space import Space
+from setsweep.sweeps.study.study import Arm, Search, Study
+
+Drawn = dict[str, Figure]
+
+FILE = Path("sensitivity.png")
+CHOSEN = 12  # size of the ring's marker; that of a dot is 5
+
+
+def _dots(panel: Axes, *, ring: bool = False) -> list[tuple[float, float]]:
+    lines = (line for line in panel.lines if (line.get_markersize() == CHOSEN) == ring and len(line.get_xdata()) == 1)
+    return [(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in lines]  # type: ignore[index]
+
+
+def _searching(make_study: Any, *spaces: Space, **changes: Any) -> Study:
+    searched = dict(zip(("loss.alpha", "training.batch_size"), spaces, strict=False))
+    arms = {"avgk": Arm(name="avgk", loss="avgk", searched=searched)}
+    study: Study = make_study(arms=arms, grid={}, **changes)
+    return study
+
+
+def test_a_trial_is_a_dot_with_its_interval_and_the_chosen_one_is_ringed(
+    report: Report, drawn: Drawn, title_of: Callable[[Figure], str]
+) -> None:
+    point = {"data.label_noise": 0.2}
+    assert draw_sensitivity(report, point, FILE) == FILE
+    (panel,) = drawn[FILE.name].axes
+    assert (panel.get_title(), panel.get_xlabel()) == ("avgk", "alpha")
+    assert panel.get_ylabel() == "val average-2 accuracy (%)"
+    trials = [a for a in report.aggregates if (a.stage, a.metric, a.point) == ("search", "val/avg2_accuracy", point)]
+    expected = [(a.params["alpha"], 100 * a.mean) for a in trials if a.mean is not None]
+    assert len(expected) == 4
+    assert _dots(panel) == expected
+    assert _dots(panel, ring=True) == [expected[1]]
+    intervals = [line for line in panel.lines if len(line.get_xdata()) == 2]
+    assert [list(line.get_ydata()) for line in intervals] == [[100 * a.ci_low, 100 * a.ci_high] for a in trials]  # type: ignore[operator]
+    assert title_of(drawn[FILE.name]) == (
+        "fashion_losses, data.label_noise = 0.2, sensitivity (ring: chosen), 95 % intervals over 2 seeds"
+    )
+
+
+def test_what_was_searched_on_a_log_scale_is_drawn_on_one(
+    report: Report, make_study: Any, results: Any, drawn: Drawn
+) -> None:
+    draw_sensitivity(report, {"data.label_noise": 0.0}, FILE)
+    assert drawn[FILE.name].axes[0].get_xscale() == "log"
+    narrow = _searching(make_study, Space(kind="uniform", low=0.1, high=1.5, default=1.0), confirm_seeds=(100,))
+    draw_sensitivity(build_report(narrow, [(r, x) for r, x in results(narrow) if r.trial in (0, 1)]), {}, FILE)
+    assert drawn[FILE.name].axes[0].get_xscale() == "linear"  # 0.1 and 0.4
+
+
+def test_every_searched_value_has_a_panel(make_study: Any, results: Any, drawn: Drawn) -> None:
+    choices = tuple(0.1 * 4**trial for trial in range(4))  # those of the made-up runs
+    study = _searching(
+        make_study,
+        Space(kind="log_uniform", low=0.1, high=10.0, default=1.0),
+        Space(kind="choice", choices=choices, default=choices[0]),
+    )
+    draw_sensitivity(build_report(study, results(study)), {}, FILE)
+    assert [panel.get_xlabel() for panel in drawn[FILE.name].axes] == ["alpha", "training.batch_size"]
+
+
+def test_choices_that_are_no_numbers_are_spaced_evenly_in_the_order_of_the_study(
+    make_study: Any, results: Any, drawn: Drawn
+) -> None:
+    choices = ("full", *(0.1 * 4**trial for trial in range(4)))
+    study = _searching(make_study, Space(kind="choice", choices=choices, default="full"))
+    draw_sensitivity(build_report(study, results(study)), {}, FILE)
+    panel = drawn[FILE.name].axes[0]
+    assert [x for x, _ in _dots(panel)] == [1.0, 2.0, 3.0, 4.0]
+    assert [label.get_text() for label in panel.get_xticklabels()][:2] == ["full", "0.1"]
+
+
+@pytest.mark.parametrize("choices", [(0.4, 1.6, 6.4), ("full", 0.4, 1.6, 6.4)])
+def test_a_default_that_is_none_of_the_choices_is_drawn_too(
+    make_study: Any, results: Any, drawn: Drawn, choices: tuple[Any, ...]
+) -> None:
+    """It is always among the candidates."""
+    study = _searching(make_study, Space(kind="choice", choices=choices, default=0.1))
+    report = build_report(study, results(study))
+    assert {a.params["alpha"] for a in report.aggregates} >= {0.1, 0.4}
+    draw_sensitivity(report, {}, FILE)
+    assert len(_dots(drawn[FILE.name].axes[0])) == 4
+
+
+def test_the_axis_has_room_for_intervals_of_median_width_and_not_for_the_widest(
+    make_study: Any, results: Any, finished: Any, drawn: Drawn
+) -> None:
+    """One trial's seeds lie 100 times as far apart as those of the others."""
+
+    def outcome(run: Any) -> Any:
+        spread = 0.1 if run.trial == 3 else 0.001
+        value = 0.5 + spread * (run.seed - 0.5)
+        return replace(finished(run), metrics={"val/avg2_accuracy": value})
+
+    study = _searching(make_study, Space(kind="log_uniform", low=0.1, high=10.0, default=1.0))
+    draw_sensitivity(build_report(study, results(study, outcome)), {}, FILE)
+    low, high = drawn[FILE.name].axes[0].get_ylim()
+    # The half-width of two seeds is 12.706 times half of their distance, 0.0005: 0.635 points; 1.1 times as much is free.
+    assert (low, high) == pytest.approx((50 - 1.1 * 0.6353, 50 + 1.1 * 0.6353), abs=1e-3)
+
+
+def test_one_trial_of_one_seed_can_be_drawn(make_study: Any, results: Any, drawn: Drawn, title_of: Any) -> None:
+    search = Search(trials=1, objective="val/avg2_accuracy", seeds=(0,))
+    study = _searching(make_study, Space(kind="uniform", low=0.1, high=10.0, default=0.1), search=search)
+    draw_sensitivity(build_report(study, results(study)), {}, FILE)
+    ((_, mean),) = _dots(drawn[FILE.name].axes[0])
+    assert drawn[FILE.name].axes[0].get_ylim() == pytest.approx((mean - 1.1, mean + 1.1))
+    assert title_of(drawn[FILE.name]).endswith("95 % intervals over 1 seed")
+
+
+def test_a_trial_without_a_result_is_left_out(
+    study: Study, results: Any, finished: Any, failed: Any, drawn: Drawn
+) -> None:
+    report = build_report(study, results(study, lambda run: failed(run) if run.trial == 2 else finished(run)))
+    draw_sensitivity(report, {"data.label_noise": 0.0}, FILE)
+    assert len(_dots(drawn[FILE.name].axes[0])) == 3
+
+
+def test_without_a_search_or_a_trial_at_the_point_there_is_nothing_to_draw(
+    make_study: Any, study: Study, results: Any, finished: Any, drawn: Drawn
+) -> None:
+    fixed = make_study(search=None)
+    assert draw_sensitivity(build_report(fixed, results(fixed)), {"data.label_noise": 0.0}, FILE) is None
+    begun = build_report(study, results(study, lambda run: None if run.point["data.label_noise"] else finished(run)))
+    assert draw_sensitivity(begun, {"data.label_noise": 0.2}, FILE) is None
+    assert drawn == {}
