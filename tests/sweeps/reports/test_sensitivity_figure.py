@@ -111,7 +111,7 @@ def test_the_axis_has_room_for_intervals_of_median_width_and_not_for_the_widest(
     study = _searching(make_study, Space(kind="log_uniform", low=0.1, high=10.0, default=1.0))
     draw_sensitivity(build_report(study, results(study, outcome)), {}, FILE)
     low, high = drawn[FILE.name].axes[0].get_ylim()
-    # The half-width of two seeds is 12.706 times half of their distance, 0.0005: 0.635 points; 1.1 times as much is free.
+    # The half-width of two seeds is 12.706 times half of their distance, 0.0005: 0.635 points; 1.1 times it is free.
     assert (low, high) == pytest.approx((50 - 1.1 * 0.6353, 50 + 1.1 * 0.6353), abs=1e-3)
 
 
