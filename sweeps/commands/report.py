@@ -13,7 +13,7 @@ from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.records.study_folder import stored_study
 from setsweep.sweeps.reports.formats import check_format, render
-from setsweep.sweeps.reports.report import build_report
+from setsweep.sweeps.reports.report import Report, build_report
 from setsweep.sweeps.reports.report_folder import write_report
 
 
@@ -35,9 +35,15 @@ def command(
     check_format(form)
     read, folder = stored_study(study, storage)
     report = build_report(read, Planner(read, Journal(folder, read_only=True).results).runs())
-    if out is not None:
-        for path in write_report(report, out):
-            print(path)
-    else:
+    if out is None:
         print(render(report, form).rstrip("\n"))
+    else:
+        print(*_written(report, out), sep="\n")
     return FAILED if report.counts.failed else DONE
+
+
+def _written(report: Report, out: Path) -> list[Path]:
+    try:
+        return write_report(report, out)
+    except OSError as error:
+        raise ValueError(f"--out must be a folder that can be written, got {out}: {error.strerror}.") from None

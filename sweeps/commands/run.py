@@ -48,7 +48,8 @@ def command(
     console = Console(stderr=True)
     ended = run_study(read_study(study, overrides or ()), options, console)
     print(render(ended.report, "terminal").rstrip("\n"), flush=True)
-    console.print(f"Tables and figures: {ended.folder / 'report'}   MLflow: {ended.records}", highlight=False)
+    places = f"Tables and figures: {ended.folder / 'report'}   MLflow: {ended.records}"
+    console.print(places, highlight=False, markup=False)
     if ended.stopped is None:
         return FAILED if ended.report.counts.failed else DONE
     console.print(f"Stopped; {ended.kept} are done and kept. The same command goes on from here.", highlight=False)

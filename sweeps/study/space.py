@@ -122,11 +122,11 @@ def _range(kind: Kind, given: Any, setting: Setting) -> Space:
         why = ", as it is a whole number" if setting.rule.type == "whole" else ""
         raise ValueError(f"must be searched by {names}{why}, got {kind!r}.")
     ends = [as_number(end) for end in given] if isinstance(given, list | tuple) else []
-    if len(ends) != 2 or ends[0] is None or ends[1] is None:
+    low, high = ends if len(ends) == 2 else (None, None)
+    if low is None or high is None:
         raise ValueError(f"must be searched between two numbers [low, high], got {given!r}.")
-    if kind in ("int", "log_int") and any(end != math.floor(end) for end in ends if end is not None):
+    if kind in ("int", "log_int") and any(end != math.floor(end) for end in (low, high)):
         raise ValueError(f"must be searched between whole numbers, got {list(given)!r}.")
-    low, high = ends[0], ends[1]
     if low >= high:
         raise ValueError(f"must be searched with low < high, got {list(given)!r}.")
     if kind.startswith("log") and low <= 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -51,9 +51,8 @@ def opened(where: Where, study: Study, planner: Planner, datasets: DatasetCache,
     if where.in_process:
         from setsweep.sweeps.execution.local_executor import LocalExecutor
 
-        local = LocalExecutor(cpus=study.resources.cpus, datasets=datasets)
-        yield local
-        local.close()
+        with closing(LocalExecutor(cpus=study.resources.cpus, datasets=datasets)) as local:
+            yield local
         return
     from setsweep.sweeps.execution import cluster
 
@@ -66,11 +65,8 @@ def opened(where: Where, study: Study, planner: Planner, datasets: DatasetCache,
         if where.here:
             cluster.check_room(cpus=study.resources.cpus, gpus=gpus)
         left = planner.total - planner.done
-        executor = RayExecutor(cpus=study.resources.cpus, gpus=gpus, most=left, datasets=datasets)
-        try:
+        with closing(RayExecutor(cpus=study.resources.cpus, gpus=gpus, most=left, datasets=datasets)) as executor:
             yield executor
-        finally:
-            executor.close()
 
 
 def _measured_share(study: Study, planner: Planner, say: Say) -> float:

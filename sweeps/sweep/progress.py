@@ -25,12 +25,11 @@ class Progress:
     Args:
         study: what runs.
         planner: knows the results.
-        console: where to show it; standard error by default, so that tables can be piped.
+        console: where to show it.
     """
 
-    def __init__(self, study: Study, planner: Planner, *, console: Console | None = None) -> None:
-        self.study, self.planner = study, planner
-        self.console = console or Console(stderr=True)
+    def __init__(self, study: Study, planner: Planner, *, console: Console) -> None:
+        self.study, self.planner, self.console = study, planner, console
         self.metric = study.search.objective if study.search else accuracy("avg", study.k[0], split="val").name
         self.note = ""
         self._began = self._logged = time.monotonic()
@@ -57,20 +56,16 @@ class Progress:
         """A run has its result."""
         self._running.pop(run.key, None)
         if result.status != "done":
-            self.console.print(
-                f"{result.status}: {run.arm} {_values(run)} seed {run.seed}: {result.reason}",
-                style="red",
-                highlight=False,
-            )
+            self._say(f"{result.status}: {run.arm} {_values(run)} seed {run.seed}: {result.reason}", style="red")
         elif self._first:
             self._first = False
-            self.console.print(f"first result after {time.monotonic() - self._began:.1f} s", highlight=False)
+            self._say(f"first result after {time.monotonic() - self._began:.1f} s")
 
     def tick(self) -> None:
         """Log a line now and then where nothing is redrawn."""
         if not self.console.is_terminal and time.monotonic() - self._logged > LOG_SECONDS:
             self._logged = time.monotonic()
-            self.console.print(self.summary(), highlight=False)
+            self._say(self.summary())
 
     def summary(self) -> str:
         """One line: how far the study is."""
@@ -78,6 +73,10 @@ class Progress:
         parts = [f"{done} of {self.planner.total} runs done", f"{running} running", f"{failed} failed"]
         parts += [f"{max(0, self.planner.total - done - running)} left", self._time_left()]
         return ", ".join(part for part in [*parts, self.note] if part)
+
+    def _say(self, text: str, *, style: str | None = None) -> None:
+        """Brackets in it are text: the reason of a failure may hold anything."""
+        self.console.print(text, style=style, highlight=False, markup=False)
 
     def _time_left(self) -> str:
         new = self.planner.done - self._at_start

@@ -78,7 +78,7 @@ class StudyResult:
     def failed(self) -> DataFrame:
         """The rows of `runs` that diverged or failed."""
         runs = self.runs
-        return runs[runs["status"].isin(["diverged", "failed"])] if len(runs) else runs
+        return runs[runs["status"].isin(["diverged", "failed"])]
 
     def report(self, form: str = "markdown") -> str:
         """The tables as text: "terminal", "markdown", "json", "csv", "latex" or "html". Raises ValueError: another."""

@@ -87,9 +87,9 @@ def run_study(study: Study, options: RunOptions, console: Console) -> Ended:
         failed_again = {key for key, result in journal.results.items() if result.status == "failed"}
         known = journal.results.items()
         planner = Planner(study, {key: r for key, r in known if not (options.retry_failed and key in failed_again)})
-        for note in study.notes:
-            console.print(f"Note: {note}", highlight=False)
         parts = _Parts(study, planner, DatasetCache(), journal, folder, console)
+        for note in study.notes:
+            parts.say(f"Note: {note}")
         check_runs(study, planner, parts.datasets, here=options.where.here)  # before MLflow hears of the study
         with Projection(study, planner, folder, tracking_uri=options.tracking_uri) as projection:
             stopped = _run_what_is_left(parts, options.where, projection)
@@ -114,7 +114,7 @@ class _Parts:
     console: Console
 
     def say(self, text: str) -> None:
-        self.console.print(text, highlight=False)
+        self.console.print(text, highlight=False, markup=False)
 
 
 def _run_what_is_left(parts: _Parts, where: Where, projection: Projection) -> Stop | None:

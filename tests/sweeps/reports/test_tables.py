@@ -88,8 +88,15 @@ def test_arms_that_are_equally_good_stand_out_together(study: Study, results: An
     assert [cell.strong for cell in _column(table, "top-2 (%)")] == [True] * 3
 
 
-def test_a_dead_seed_is_missing_in_n(wounded: Report) -> None:
-    assert _texts(result_tables(wounded)[0], "n") == ["5", "5", "4 of 5"]
+def test_a_dead_seed_is_missing_in_n_where_it_is_dead(
+    study: Study, results: Any, finished: Outcome, failed: Outcome
+) -> None:
+    def outcome(run: Any) -> Any:
+        dead = (run.arm, run.seed) == ("noised", 101) and run.point["data.label_noise"]
+        return failed(run) if dead else finished(run)
+
+    tables = result_tables(build_report(study, results(study, outcome)))
+    assert [_texts(table, "n") for table in tables] == [["5", "5", "5"], ["5", "5", "4 of 5"]]
 
 
 def test_a_metric_that_some_seeds_lack_says_its_own_n(study: Study, results: Any, finished: Outcome) -> None:
@@ -103,6 +110,14 @@ def test_a_metric_that_some_seeds_lack_says_its_own_n(study: Study, results: Any
     assert all(text.endswith(" (n = 3)") for text in _texts(table, "top-2 (%)"))
     assert not any("n =" in text for text in _texts(table, "avg-2 (%)"))
     assert _texts(table, "n") == ["5"] * 3
+
+
+def test_a_metric_that_no_seed_has_is_a_dash_and_not_the_best(study: Study, results: Any, finished: Outcome) -> None:
+    def outcome(run: Any) -> Any:
+        return replace(finished(run), metrics={**finished(run).metrics, "test/top2_accuracy": math.nan})
+
+    table = result_tables(build_report(study, results(study, outcome)))[0]
+    assert _column(table, "top-2 (%)") == [Cell("-", strong=False)] * 3
 
 
 def test_an_arm_without_a_result_has_a_row_all_the_same(study: Study, results: Any, finished: Outcome) -> None:
@@ -134,6 +149,7 @@ def test_differences_are_those_of_every_arm_but_the_baseline_with_their_sign(rep
     table = difference_tables(report)[0]
     assert _texts(table, "arm") == ["avgk", "noised"]
     assert table.header[:3] == ("arm", "Δ top-2 (points)", "p")
+    assert table.text == (0,)
     (found,) = (
         c
         for c in report.comparisons

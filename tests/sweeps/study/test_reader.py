@@ -165,6 +165,27 @@ def test_one_mistake_gives_one_error_with_its_line(mistake: Errors, before: str,
     assert mistake(before, after) == [f"study.yaml:{message}"]
 
 
+@pytest.mark.parametrize(
+    ("k", "rule"),
+    [
+        ("all", "must be a whole number between 1 and num_classes - 1 = 9, got 'all'."),
+        ("[]", "must be a whole number or a list of some, got []."),
+        ("0", "must be between 1 and num_classes - 1 = 9, got 0."),
+        ("[two, 5]", "must be a whole number between 1 and num_classes - 1 = 9, got 'two'."),
+    ],
+)
+def test_a_broken_k_is_one_error_and_the_rest_is_checked_with_what_is_left_of_it(
+    errors_of: Errors, k: str, rule: str
+) -> None:
+    rest = (
+        "search: {objective: val/avg5_accuracy}\narms: {avgk: {alpha: default_space}}\n"
+        if "5" in k
+        else "arms: [avgk]\n"
+    )
+    text = SMALL.replace("k: 2\narms: [cross_entropy]\n", f"k: {k}\n{rest}")
+    assert errors_of(text) == [f"study.yaml:4: k: {rule}"]
+
+
 def test_all_errors_are_told_at_once_in_the_order_of_the_file(errors_of: Errors, example: str) -> None:
     text = example.replace("epochs: 10", "epochs: 0").replace("avgk:", "avg_k:").replace("cpus: 1", "cpus: 0")
     errors = errors_of(text.replace("k: [2, 3]", "k: [2, 30]").replace("trials: 12", "trials: x"), "model.width=0")

@@ -1,15 +1,123 @@
-"""The line that a running sweep shows."""
+"""What a running sweep shows."""
 
 from __future__ import annotations
 
+import io
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from rich.console import Console
+from rich.text import Text
+
 from setsweep.sweeps.planning.planner import Planner
-from setsweep.sweeps.study.study import Study
-from setsweep.sweeps.sweep.progress import Progress
+from setsweep.sweeps.study.study import Search, Study
+from setsweep.sweeps.sweep import progress as module
+from setsweep.sweeps.sweep.progress import Progress, duration
+from setsweep.trainables.config.run_result import RunResult
 
 
-def test_every_seed_that_trains_beside_others_is_running(study: Study) -> None:
-    planner = Planner(study)
-    progress = Progress(study, planner)
+def _console(*, terminal: bool = False) -> Console:
+    return Console(file=io.StringIO(), width=200, force_terminal=terminal)
+
+
+def _shown(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+@pytest.fixture
+def planner(study: Study) -> Planner:
+    return Planner(study)
+
+
+def _finish(planner: Planner, progress: Progress, number: int, **result: Any) -> None:
+    run, _ = planner.runs()[number]
+    told = RunResult(key=run.key, **{"status": "done", **result})
+    planner.tell(told)
+    progress.finished(run, told)
+
+
+def test_every_seed_that_trains_beside_others_is_running(study: Study, planner: Planner) -> None:
+    progress = Progress(study, planner, console=_console())
     for run, _ in planner.runs()[:5]:
         progress.started(run)
     assert progress.summary() == "0 of 20 runs done, 5 running, 0 failed, 15 left"
+
+
+def test_what_is_done_failed_and_left_is_counted_with_the_time_that_it_will_take(
+    study: Study, planner: Planner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(module.time, "monotonic", lambda: now)
+    progress = Progress(study, planner, console=_console())
+    for run, _ in planner.runs()[:3]:
+        progress.started(run)
+    _finish(planner, progress, 0)
+    _finish(planner, progress, 1, status="failed")
+    now = 110.0
+    # 2 runs in 10 s, so 18 in 90 s
+    assert progress.summary() == "2 of 20 runs done, 1 running, 1 failed, 17 left, about 90 s to go"
+    progress.note = "MLflow: away"
+    assert progress.summary().endswith(", about 90 s to go, MLflow: away")
+
+
+def test_the_time_left_is_that_of_this_sweep_and_not_of_the_one_before(study: Study, planner: Planner) -> None:
+    before = [RunResult(key=run.key, status="done") for run, _ in planner.runs()[:8]]
+    progress = Progress(study, Planner(study, {result.key: result for result in before}), console=_console())
+    assert progress.summary() == "8 of 20 runs done, 0 running, 0 failed, 12 left"
+
+
+def test_the_first_result_is_told_once_and_every_failure_with_its_reason(study: Study, planner: Planner) -> None:
+    console = _console()
+    progress = Progress(study, planner, console=console)
+    _finish(planner, progress, 12, status="diverged", reason="training loss must be finite, got nan in epoch 2.")
+    _finish(planner, progress, 0)
+    _finish(planner, progress, 1)
+    said = _shown(console).splitlines()
+    assert said[0].startswith("diverged: ")
+    assert said[0].endswith(": training loss must be finite, got nan in epoch 2.")
+    assert [line.startswith("first result after ") for line in said] == [False, True]
+
+
+@pytest.mark.parametrize("reason", ["[enforce fail at alloc_cpu.cpp:117] err == 0", "KeyError: '[/x]'", "see [red]"])
+def test_brackets_in_a_reason_are_text(study: Study, planner: Planner, reason: str) -> None:
+    console = _console()
+    progress = Progress(study, planner, console=console)
+    _finish(planner, progress, 0, status="failed", reason=reason)
+    assert _shown(console).endswith(f" seed 0: {reason}\n")
+
+
+def test_a_log_gets_a_line_now_and_then(study: Study, planner: Planner, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(module.time, "monotonic", lambda: now)
+    console = _console()
+    with Progress(study, planner, console=console) as progress:
+        progress.note = "[/x] is away"
+        for now in (130.0, 131.0, 140.0, 161.5):  # noqa: B007 - what the clock says
+            progress.tick()
+    assert _shown(console).splitlines() == ["0 of 20 runs done, 0 running, 0 failed, 20 left, [/x] is away"] * 2
+
+
+def test_a_terminal_shows_the_best_of_every_arm_so_far_and_no_lines(study: Study) -> None:
+    searching = replace(study, search=Search(trials=2, objective="val/top2_accuracy", seeds=(1000,)))
+    planner, console = Planner(searching), _console(terminal=True)
+    progress = Progress(searching, planner, console=console)
+    _finish(planner, progress, 0, metrics={"val/top2_accuracy": 0.5})
+    _finish(planner, progress, 1, metrics={"val/top2_accuracy": 0.75})
+    _finish(planner, progress, 2, metrics={"val/top2_accuracy": 0.25})
+    with progress:
+        progress.tick()
+    rows = [line.split() for line in Text.from_ansi(_shown(console)).plain.splitlines()]
+    assert ["arm", "best", "val/top2_accuracy", "runs"] in rows
+    assert ["cross_entropy", "75.00", "%", "3"] in rows
+    assert ["focal", "0"] in rows
+    assert not any("first" in row for row in rows[1:])
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.4, "0 s"), (99, "99 s"), (100, "2 min"), (5999, "100 min"), (6000, "1.7 h"), (36000, "10.0 h")],
+)
+def test_a_duration_is_said_as_people_say_it(seconds: float, said: str) -> None:
+    assert duration(seconds) == said
