@@ -15,6 +15,7 @@ from setsweep.sweeps.statistics.intervals import MeanInterval, mean_interval
 from setsweep.trainables.config.run_result import RunResult
 
 Runs = Sequence[tuple[PlannedRun, RunResult | None]]  # None: not done yet
+STATISTICS = ("mean", "ci_low", "ci_high", "std", "n")  # those of an aggregate, in the order that tables have them
 
 
 @dataclass(frozen=True, kw_only=True)

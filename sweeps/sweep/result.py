@@ -14,6 +14,7 @@ from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.records.study_folder import model_folder, stored_study
 from setsweep.sweeps.reports.formats import render
 from setsweep.sweeps.reports.report import build_report
+from setsweep.sweeps.statistics.aggregates import STATISTICS
 from setsweep.sweeps.study.study import Point, Study
 from setsweep.trainables.config.run_result import RunResult
 
@@ -49,11 +50,10 @@ class StudyResult:
         """A row for each metric of each configuration: its mean over seeds, the interval, `std`, `n`, how many seeds
         are `planned` and how many `failed`, and `values` by seed.
         """
-        own = ("metric", "mean", "ci_low", "ci_high", "std", "n")
         return _frame(
             {
                 **_candidate(each),
-                **{name: getattr(each, name) for name in own},
+                **{name: getattr(each, name) for name in ("metric", *STATISTICS)},
                 "planned": len(each.seeds),
                 "failed": len(each.failed),
                 "values": dict(each.values),

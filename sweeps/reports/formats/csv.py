@@ -8,16 +8,14 @@ import json
 from typing import Any
 
 from setsweep.sweeps.reports.report import Report
-from setsweep.sweeps.statistics.aggregates import Aggregate
-
-_NUMBERS = ("mean", "ci_low", "ci_high", "std", "n")
+from setsweep.sweeps.statistics.aggregates import STATISTICS, Aggregate
 
 
 def text(report: Report) -> str:
     """A row per aggregate; a column per grid key ("point.<key>") and per hyperparameter ("params.<name>")."""
     points = [f"point.{name}" for name in report.study.grid]
     params = list(dict.fromkeys(f"params.{name}" for a in report.aggregates for name in a.params))
-    columns = ["arm", *points, *params, "stage", "trial", "metric", *_NUMBERS, "planned", "failed", "values"]
+    columns = ["arm", *points, *params, "stage", "trial", "metric", *STATISTICS, "planned", "failed", "values"]
     lines = io.StringIO()
     writer = csv.DictWriter(lines, columns, lineterminator="\n")
     writer.writeheader()
@@ -27,7 +25,7 @@ def text(report: Report) -> str:
 
 def _csv_row(aggregate: Aggregate) -> dict[str, Any]:
     return {
-        **{name: getattr(aggregate, name) for name in ("arm", "stage", "trial", "metric", *_NUMBERS)},
+        **{name: getattr(aggregate, name) for name in ("arm", "stage", "trial", "metric", *STATISTICS)},
         **{f"point.{name}": value for name, value in aggregate.point.items()},
         **{f"params.{name}": value for name, value in aggregate.params.items()},
         "planned": len(aggregate.seeds),
