@@ -10,7 +10,6 @@ from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 # Okabe and Ito's palette, told apart by colour-blind readers, without its yellow, which is too pale for lines.
@@ -38,7 +37,6 @@ def panels(count: int, *, columns: int, width: float, height: float, margin: flo
     columns = min(columns, count)
     rows = math.ceil(count / columns)
     figure = Figure(figsize=(columns * width + margin, rows * height), layout="constrained", dpi=_DPI)
-    FigureCanvasAgg(figure)
     axes = [figure.add_subplot(rows, columns, index + 1) for index in range(count)]
     for axis in axes:
         axis.grid(visible=True, color="#dddddd", linewidth=0.6)

@@ -120,6 +120,16 @@ def test_of_many_failures_ten_are_told_and_the_rest_counted(study: Study, result
     assert said.endswith("; and 36 more, listed in the JSON report.")
 
 
+def test_ten_failures_are_told_and_no_more_counted(
+    make_study: Any, results: Any, finished: Outcome, failed: Outcome
+) -> None:
+    study = make_study(grid={}, search=None)
+    said = notes(build_report(study, results(study, lambda run: (finished if run.arm == "avgk" else failed)(run))))[-1]
+    assert said.startswith("Left out of the means (10 of 15 runs): ")
+    assert said.count("the loss is not finite") == 10
+    assert "more" not in said
+
+
 def test_what_reading_the_study_has_changed_is_told_last(make_study: Any, results: Any, failed: Outcome) -> None:
     changed = make_study(notes=("Milestones after the last epoch are left out.",))
     assert notes(build_report(changed, results(changed, failed)))[-1] == "Milestones after the last epoch are left out."
