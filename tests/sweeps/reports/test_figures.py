@@ -72,6 +72,7 @@ def test_over_a_grid_every_arm_is_a_line_of_means_in_percent_with_the_band_of_it
     assert title_of(figure) == "fashion_losses, 95 % intervals over seeds"
     panel = _panel(figure, "test top-2 accuracy (%)")
     assert panel.get_xlabel() == "data.label_noise"
+    assert [label.get_text() for label in panel.get_xticklabels()] == ["0", "0.2"]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == list(report.study.arms)
     assert [line.get_label() for line in panel.lines] == list(report.study.arms)
     for line, band in zip(panel.lines, panel.collections, strict=True):
@@ -84,6 +85,47 @@ def test_over_a_grid_every_arm_is_a_line_of_means_in_percent_with_the_band_of_it
             assert a.ci_high is not None
             x = a.point["data.label_noise"]
             assert {(x, 100 * a.ci_low), (x, 100 * a.ci_high)} <= corners
+
+
+def test_with_another_key_beside_it_a_figure_has_the_runs_of_one_of_its_values(
+    make_study: Any, results: Any, drawn: Drawn, title_of: Callable[[Figure], str]
+) -> None:
+    study = make_study(grid={"data.name": ("circle", "digits"), "data.label_noise": (0.0, 0.2)}, search=None)
+    report = build_report(study, results(study))
+    write_figures(report, HERE)
+    for number, name in enumerate(("circle", "digits"), 1):
+        figure = drawn[f"metrics-{number}.png"]
+        assert title_of(figure) == f"fashion_losses, data.name = {name}, 95 % intervals over seeds"
+        for line in _panel(figure, "test top-2 accuracy (%)").lines:
+            own = [a for a in report.aggregates if (a.arm, a.metric) == (line.get_label(), "test/top2_accuracy")]
+            means = [100 * a.mean for a in own if a.point["data.name"] == name and a.mean is not None]
+            assert list(line.get_ydata()) == means
+
+
+def test_without_numbers_in_the_grid_a_figure_has_the_runs_of_one_point(
+    make_study: Any, results: Any, drawn: Drawn, title_of: Callable[[Figure], str]
+) -> None:
+    study = make_study(grid={"data.name": ("circle", "digits")}, search=None)
+    report = build_report(study, results(study))
+    write_figures(report, HERE)
+    for number, name in enumerate(("circle", "digits"), 1):
+        figure = drawn[f"metrics-{number}.png"]
+        assert title_of(figure) == f"fashion_losses, data.name = {name}, 95 % intervals over seeds"
+        dots = _panel(figure, "test top-2 accuracy (%)").lines[1::2]
+        own = [a for a in report.aggregates if a.metric == "test/top2_accuracy" and a.point["data.name"] == name]
+        assert [list(dot.get_xdata()) for dot in dots] == [[100 * a.mean] for a in own if a.mean is not None]
+    for figure in (drawn["metrics-1.png"], drawn["differences-1.png"]):
+        figure.draw_without_rendering()
+        named = [any(label.get_visible() for label in axis.get_yticklabels()) for axis in figure.axes]
+        assert named == [True, False, True, False], "in the first of two columns"
+
+
+def test_one_seed_over_a_grid_is_a_line_without_a_band(make_study: Any, results: Any, drawn: Drawn) -> None:
+    study = make_study(search=None, confirm_seeds=(100,), compare=Compare())
+    write_figures(build_report(study, results(study)), HERE)
+    panel = drawn["metrics-1.png"].axes[0]
+    assert [len(line.get_xdata()) for line in panel.lines] == [2, 2, 2]
+    assert all(len(band.get_paths()[0].vertices) <= 3 for band in panel.collections if band.get_paths())
 
 
 def test_without_a_grid_every_arm_is_a_dot_with_its_interval_in_a_row_of_its_own(

@@ -34,7 +34,7 @@ def test_sixty_three_series_look_different_and_their_colours_and_markers_come_ag
     looks = [look(index) for index in range(63)]
     assert all(first != second for first, second in itertools.combinations(looks, 2))
     assert look(63) == look(0)
-    assert [look(index)["linestyle"] for index in (0, 6, 7, 20)] == ["-", "-", "--", ":"]
+    assert [look(index)["linestyle"] for index in (0, 1, 6, 7, 20)] == ["-", "-", "-", "--", ":"]
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,7 @@ def test_rows_are_named_from_the_top_beside_the_first_column() -> None:
         [],
         names,
     ]
-    top, bottom = axes[0].get_ylim()
-    assert top > bottom, "the axis points down"
+    assert axes[0].get_ylim() == (1.5, -0.5)  # the axis points down, with half a row above the first and below the last
     assert names_width(["a", "b" * 24]) == 2.0
 
 
@@ -92,6 +91,8 @@ def test_numbers_lie_where_they_are(axis: Axes) -> None:
     [
         ([1, 16], None, "log"),
         ([1, 15], None, "linear"),
+        ([10, 100], None, "linear"),
+        ([0.001, 0.02], None, "log"),
         ([0, 100], None, "linear"),
         ([-1, 100], None, "linear"),
         ([1, 2], True, "log"),
@@ -116,6 +117,7 @@ def test_the_few_values_of_a_grid_are_marked_whatever_the_scale(axis: Axes) -> N
     mark_x(axis, values)
     assert list(axis.get_xticks()) == values
     assert [label.get_text() for label in axis.get_xticklabels()] == ["0.001", "0.01", "1"]
+    assert list(axis.get_xticks(minor=True)) == []
 
 
 @pytest.mark.parametrize(("count", "marked"), [(8, True), (9, False)])
