@@ -19,7 +19,8 @@ from setsweep.trainables.config.complete import complete_config, with_values
 from setsweep.trainables.config.run_config import SECTIONS, RunConfig
 from setsweep.trainables.evaluation.history import History
 from setsweep.trainables.evaluation.metric import TRAIN_LOSS, all_metrics
-from setsweep.trainables.loop import CHECKPOINT_FORMAT, Run
+from setsweep.trainables.loop import CHECKPOINT_FORMAT
+from setsweep.trainables.run import Run
 
 FILE = "run.pt"
 KEY = f"between evaluations/{CHECKPOINT_FORMAT}"

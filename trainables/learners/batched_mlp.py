@@ -30,7 +30,8 @@ def batched_mlp(model: nn.Module) -> Forward | None:
         A function of stacked weights by name, each (seeds, ...), and of inputs (seeds, batch, ...). It gives scores
         (seeds, batch, classes), or a pair of them.
     """
-    backbone = _layers(model.get_submodule("backbone"), "backbone.")
+    network = model.get_submodule("backbone")
+    backbone = _layers(network, "backbone.") if _flattens_first(network) else None
     head = _head(model.get_submodule("head"), "head.")
     if backbone is None or head is None:
         return None
@@ -53,6 +54,19 @@ def stack_feature_major(inputs: Sequence[Tensor]) -> Tensor:
 
 
 Layer = Callable[[StackedWeights, Tensor], Tensor]
+
+
+def _flattens_first(backbone: nn.Module) -> bool:
+    """Whether its layers see flat inputs: those of a linear layer before `Flatten` are the last axis of an image."""
+    kinds = [type(each) for each in _leaves(backbone)]
+    if nn.Flatten not in kinds:
+        return True
+    flat = all(each.start_dim == 1 and each.end_dim == -1 for each in _leaves(backbone) if isinstance(each, nn.Flatten))
+    return flat and nn.Linear not in kinds[: kinds.index(nn.Flatten)]
+
+
+def _leaves(module: nn.Module) -> list[nn.Module]:
+    return [each for _, each in module.named_modules(remove_duplicate=False) if next(each.children(), None) is None]
 
 
 def _layers(module: nn.Module, path: str) -> list[Layer] | None:

@@ -23,7 +23,7 @@ import torch
 from peer import tutorial_run
 from torch import Tensor
 
-import setsweep.trainables.loop
+import setsweep.trainables.seed_group
 from setsweep.data import load_base
 from setsweep.data.dataset import Dataset, Split
 from setsweep.data.files import data_root
@@ -128,11 +128,11 @@ def _timed_learner() -> Iterator[dict[str, float]]:
             setattr(learner, name, timed(name, getattr(learner, name)))
         return learner
 
-    setsweep.trainables.loop.build_learner = build  # type: ignore[assignment]
+    setsweep.trainables.seed_group.build_learner = build  # type: ignore[assignment]
     try:
         yield spent
     finally:
-        setsweep.trainables.loop.build_learner = build_learner
+        setsweep.trainables.seed_group.build_learner = build_learner
 
 
 def _tutorial(options: argparse.Namespace, dataset: Dataset) -> None:

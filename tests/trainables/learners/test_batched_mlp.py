@@ -78,6 +78,19 @@ def test_other_layers_are_left_to_others(backbone: nn.Module) -> None:
     assert batched_mlp(Classifier(nn.Identity(), Doubled(4, 7))) is None
 
 
+@pytest.mark.parametrize(
+    "backbone",
+    [
+        nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Flatten()),  # along the last axis of an image
+        nn.Sequential(nn.Flatten(2), nn.Linear(4, 4), nn.Flatten()),  # of each channel by itself
+        nn.Sequential(nn.Flatten(1, 2), nn.Linear(2, 2), nn.Flatten()),
+    ],
+    ids=["linear first", "from the second axis", "to the second axis"],
+)
+def test_linear_layers_along_an_axis_of_images_are_left_to_others(backbone: nn.Module) -> None:
+    assert batched_mlp(Classifier(backbone, nn.Linear(12, 7))) is None
+
+
 def test_stacked_inputs_are_those_of_each_seed_with_the_examples_next_to_each_other() -> None:
     inputs = [torch.randn(11, 3, 2) for _ in range(4)]
     stacked = stack_feature_major(inputs)
