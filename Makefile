@@ -8,7 +8,7 @@ export MLFLOW_DISABLE_TELEMETRY := true
 EDITABLE := PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip install --quiet \
 	--constraint constraints.txt --editable
 
-.PHONY: demo test lint types layers tests slow browser coverage benchmarks clean
+.PHONY: demo test lint types layers tests slow browser coverage benchmarks docs clean
 
 demo: $(VENV)/installed
 	$(BIN)/setsweep run demo
@@ -47,6 +47,10 @@ layers: $(VENV)/tested
 
 tests: $(VENV)/tested
 	$(BIN)/pytest
+
+# The reference of fields follows from the declared rows; a test holds it to them.
+docs: $(VENV)/installed
+	$(BIN)/setsweep fields --markdown > sweeps/FIELDS.md
 
 slow: $(VENV)/tested
 	$(BIN)/pytest -m slow

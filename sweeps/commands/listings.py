@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
 from rich.console import Console
@@ -22,10 +23,23 @@ def settings(section: str, name: str) -> str:
 
 
 def _setting(name: str, setting: Setting) -> str:
-    default = "none" if setting.default is None else setting.default
     unit = f" {setting.unit}" if setting.unit else ""
-    search = "".join(f", {kind} {list(values)}" for kind, values in (setting.search or {}).items())
-    return f"{name} = {default}{unit} ({setting.rule.words}){search}"
+    search = f", {found}" if (found := searched(setting)) else ""
+    return f"{name} = {default(setting) or 'none'}{unit} ({setting.rule.words}){search}"
+
+
+def default(setting: Setting) -> str:
+    """The default as one would write it; empty where there is none, or it follows from the rest of a study."""
+    value = setting.default
+    if value is None or value == "":
+        return ""
+    plain = json.loads(json.dumps(value))
+    return plain if isinstance(plain, str) else json.dumps(plain)
+
+
+def searched(setting: Setting) -> str:
+    """What ``default_space`` stands for: ``log_uniform [0.1, 10]``."""
+    return ", ".join(f"{kind} {list(values)}" for kind, values in (setting.search or {}).items())
 
 
 def table(headings: Iterable[str], rows: Iterable[tuple[str, ...]]) -> str:

@@ -251,8 +251,8 @@ def test_population_based_training_perturbs_learning_rates_in_the_middle_of_runs
 
 
 def readme_example() -> str:
-    """The Python of the README's section on Tuners."""
-    _, _, section = (REPOSITORY / "README.md").read_text().partition("## In your own Tuner\n")
+    """The Python of the section on Tuners."""
+    _, _, section = (REPOSITORY / "trainables" / "README.md").read_text().partition("## In your own Tuner\n")
     _, _, code = section.partition("```python\n")
     return code.partition("```")[0]
 

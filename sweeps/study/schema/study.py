@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from setsweep.data.user_function import FORM
+from setsweep.sweeps.study.fields import SIZES
 from setsweep.sweeps.study.protocol import (
     ASYNCHRONOUS,
     RESOURCES,
@@ -35,14 +36,13 @@ from setsweep.sweeps.study.schema.settings import (
 from setsweep.sweeps.study.training import KEEP_LR, KEEP_LR_PER_EXAMPLE
 from setsweep.trainables.config.presets import PRESETS
 from setsweep.trainables.config.run_config import SECTIONS, TRAINING
-from setsweep.trainables.config.sections import TABLES, declared_settings, k_rule
+from setsweep.trainables.config.sections import TABLES, declared_settings
 from setsweep.trainables.config.training import PRESET, nest
 from setsweep.trainables.settings.rules import listed
 from setsweep.trainables.settings.setting import Setting
 
 _NAMED = ("data", "model")  # sections of a study that name a row of a table, or a function of the user's
 _OWN = "package.module:function"  # as messages call it
-_SIZE = Setting(k_rule(None), None, "size of the sets that are reported, or an ascending list of them")
 
 
 def study_schema() -> Schema:
@@ -123,8 +123,8 @@ def _training() -> Schema:
 
 def _set_sizes() -> Schema:
     """One or some, told apart as a value and a search space are."""
-    some = {**listed(_SIZE.rule, ascending=True).schema, "minItems": 1}
-    return _about(description(_SIZE), {"if": {"type": "array"}, "then": some, "else": dict(_SIZE.rule.schema)})
+    some = {**listed(SIZES.rule, ascending=True).schema, "minItems": 1}
+    return _about(description(SIZES), {"if": {"type": "array"}, "then": some, "else": dict(SIZES.rule.schema)})
 
 
 def _grid() -> Schema:
