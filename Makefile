@@ -46,7 +46,7 @@ layers: $(VENV)/tested
 	$(BIN)/lint-imports
 
 tests: $(VENV)/tested
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist loadfile
 
 # The reference of fields follows from the declared rows; a test holds it to them.
 docs: $(VENV)/installed

@@ -8,10 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from setsweep.trainables.config.complete import complete_config
-from setsweep.trainables.loop import train
-from setsweep.trainables.memory import keep_freed_memory
-from setsweep.trainables.settings.yaml_text import read_yaml
+from setsweep.trainables.train_file import train_file
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -22,26 +19,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--root", help="where the data files lie (default: SETSWEEP_DATA or ~/.cache/setsweep)")
     parser.add_argument("--checkpoint", type=Path, help="file to checkpoint to, and to resume from if it is there")
     options = parser.parse_args(arguments)
-    keep_freed_memory()
     try:
-        plain = _mapping(read_yaml(options.config.read_text())[0])
-        result = train(
-            complete_config(plain),
+        result = train_file(
+            options.config,
             root=options.root,
             checkpoint=options.checkpoint,
             on_epoch=lambda epoch, metrics: print(f"epoch {epoch}: {_line(metrics)}", file=sys.stderr),
         )
-    except (OSError, ValueError) as error:
-        print(f"{options.config}: {error}", file=sys.stderr)
+    except ValueError as error:
+        print(error, file=sys.stderr)
         return 2
     print(json.dumps(result.to_dict(), indent=2))
     return 0 if result.status == "done" else 1
-
-
-def _mapping(plain: object) -> dict[str, object]:
-    if not isinstance(plain, dict):
-        raise ValueError(f"a configuration must be a mapping, got {plain!r}.")  # noqa: TRY004 - bad input, not a bug
-    return plain
 
 
 def _line(metrics: Mapping[str, float]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,8 @@ import torch
 
 from setsweep.data.dataset import Dataset
 from setsweep.trainables.config.run_config import KeepModel, RunConfig
-from setsweep.trainables.config.run_result import Cause, RunResult, failed
+from setsweep.trainables.config.run_result import Cause, RunResult, Trace, failed
+from setsweep.trainables.last_lines import last_lines
 from setsweep.trainables.loop import train_seeds
 
 
@@ -38,15 +40,17 @@ def attempt(
     """
     started = time.time()
     keep_models = keep_models or [None] * len(configs)
-    try:
-        datasets = [dataset(config) for config in configs]
-        results = train_seeds(configs, datasets=datasets, checkpoint=checkpoint, keep_models=keep_models)
-        return [replace(result, attempts=attempts) for result in results]
-    except Exception as error:  # noqa: BLE001 - a run must never take the sweep with it, whatever it raises
-        reason = f"{type(error).__name__}: {error}"
-        cause: Cause = "memory" if isinstance(error, torch.OutOfMemoryError) else "error"
+    with last_lines() as shown:
+        try:
+            datasets = [dataset(config) for config in configs]
+            results = train_seeds(configs, datasets=datasets, checkpoint=checkpoint, keep_models=keep_models)
+            return [replace(result, attempts=attempts) for result in results]
+        except Exception as error:  # noqa: BLE001 - a run must never take the sweep with it, whatever it raises
+            reason = f"{type(error).__name__}: {error}"
+            cause: Cause = "memory" if isinstance(error, torch.OutOfMemoryError) else "error"
+            trace = Trace(traceback=traceback.format_exc(), output=shown())
     if len(configs) == 1:
-        return [failed(configs[0], reason, cause=cause, started=started, attempts=attempts)]
+        return [failed(configs[0], reason, cause=cause, started=started, attempts=attempts, trace=trace)]
     half = (len(configs) + 1) // 2
     return [
         result

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import urllib.parse
 import urllib.request
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.records.journal import Journal, JournalError
@@ -63,19 +65,34 @@ def open_journal(study: Study, folder: Path, *, replace: bool = False) -> Journa
         OtherStudyError: the storage holds this name with other contents; says what differs and what to choose from.
     """
     journal = Journal(folder)
-    before = journal.study
-    if before is not None and before["protocol"] != study.protocol() and not replace:
-        journal.close()
-        differences = describe_difference(before["protocol"], study.protocol())
-        raise OtherStudyError(
-            f"study {study.name!r} must be the one that {folder} holds, got other contents:\n"
-            + "".join(f"  {difference}\n" for difference in differences)
-            + "Choose: give the study another name; keep it elsewhere with --storage; "
-            "or run it here as it is now with --replace (results of runs that are the same are used)."
-        )
+    if journal.study is not None and not replace:
+        try:
+            _check_same(study, folder, journal.study["protocol"])
+        except OtherStudyError:
+            journal.close()
+            raise
     journal.describe({"name": study.name, "protocol": study.protocol(), "text": study.text})
     _keep_study_file(study, folder)
     return journal
+
+
+def check_same_study(study: Study, folder: Path) -> None:
+    """Whether the study may go on in its folder; nothing is written. Raises OtherStudyError, see `open_journal`."""
+    before = Journal(folder, read_only=True).study
+    if before is not None:
+        _check_same(study, folder, before["protocol"])
+
+
+def _check_same(study: Study, folder: Path, before: Mapping[str, Any]) -> None:
+    if before == study.protocol():
+        return
+    differences = describe_difference(before, study.protocol())
+    raise OtherStudyError(
+        f"study {study.name!r} must be the one that {folder} holds, got other contents:\n"
+        + "".join(f"  {difference}\n" for difference in differences)
+        + "Choose: give the study another name; keep it elsewhere with --storage; "
+        "or run it here as it is now with --replace (results of runs that are the same are used)."
+    )
 
 
 def _keep_study_file(study: Study, folder: Path) -> None:

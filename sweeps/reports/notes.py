@@ -68,7 +68,8 @@ def _about_failures(report: Report) -> list[str]:
     named = "; ".join(map(_failure, ordered[:_SHOWN_FAILURES]))
     more = len(ordered) - _SHOWN_FAILURES
     rest = f"; and {more} more, listed in the JSON report" if more > 0 else ""
-    return [f"Left out of the means ({count(len(ordered), report.counts.planned)} runs): {named}{rest}."]
+    why = f"'setsweep logs {report.study.name}' says more of each."
+    return [f"Left out of the means ({count(len(ordered), report.counts.planned)} runs): {named}{rest}. {why}"]
 
 
 def _failure(failure: Failure) -> str:

@@ -17,6 +17,7 @@ from rich.console import Console
 from setsweep.sweeps.execution.datasets import DatasetCache
 from setsweep.sweeps.execution.errors import ExecutorError
 from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.records.failed_runs import FailedRuns
 from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.records.mlflow_projection import Projection
 from setsweep.sweeps.records.status_file import StatusFile
@@ -134,7 +135,7 @@ def _run_what_is_left(parts: _Parts, where: Where, projection: Projection) -> St
             together = "" if study.resources.seeds_per_worker == 1 else ", each with seeds together where that pays"
             parts.say(f"{study.name}: {left} of {planner.total} runs to train, {slots} at a time{together}")
             with Progress(study, planner, console=parts.console) as progress:
-                watchers: list[Watcher] = [projection, progress, StatusFile(parts.folder)]
+                watchers: list[Watcher] = [FailedRuns(parts.folder), projection, progress, StatusFile(parts.folder)]
                 projection.on_problem = lambda problem: setattr(progress, "note", problem)
                 Sweep(study, planner, executor, parts.journal, parts.folder, watchers).run()
                 seconds = time.monotonic() - began

@@ -15,6 +15,19 @@ Cause = Literal["error", "memory", "worker"]
 
 
 @dataclass(frozen=True, kw_only=True)
+class Trace:
+    """What helps to find why a run failed.
+
+    Args:
+        traceback: of the exception.
+        output: the last lines that the run wrote to stdout and stderr.
+    """
+
+    traceback: str
+    output: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunResult:
     """What one training gave.
 
@@ -36,6 +49,7 @@ class RunResult:
         stopped: the epoch after which the training was given up for want of patience; None: it was not.
         runtime: what it ran on and with (see `trainables.device.runtime`); decides nothing, so two results that differ
             in it alone are equal.
+        trace: of a failure that the run raised itself, for its folder; no part of the record.
     """
 
     key: str
@@ -54,10 +68,12 @@ class RunResult:
     host: str = ""
     stopped: int | None = None
     runtime: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    trace: Trace | None = field(default=None, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON; a cause only where there is one."""
+        """Plain data, ready for JSON; a cause only where there is one, and no trace."""
         plain = dataclasses.asdict(self)
+        del plain["trace"]
         if self.cause is None:
             del plain["cause"]
         return plain
@@ -69,7 +85,15 @@ class RunResult:
         return cls(**{**plain, "epochs": tuple(plain.get("epochs", ())), "curves": curves})
 
 
-def failed(config: RunConfig, reason: str, *, cause: Cause = "error", started: float, attempts: int) -> RunResult:
+def failed(
+    config: RunConfig,
+    reason: str,
+    *,
+    cause: Cause = "error",
+    started: float,
+    attempts: int,
+    trace: Trace | None = None,
+) -> RunResult:
     """The result of a run that gave none."""
     return RunResult(
         key=config.key,
@@ -80,4 +104,5 @@ def failed(config: RunConfig, reason: str, *, cause: Cause = "error", started: f
         finished=time.time(),
         attempts=attempts,
         host=socket.gethostname(),
+        trace=trace,
     )

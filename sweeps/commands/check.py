@@ -1,0 +1,39 @@
+"""``setsweep check``: whether a study can be run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from setsweep.sweeps import DEFAULT_STORAGE, read_study
+from setsweep.sweeps.commands.exit_codes import DONE
+from setsweep.sweeps.execution.datasets import DatasetCache
+from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.records.study_folder import check_same_study, study_folder
+from setsweep.sweeps.sweep.preflight import check_runs
+
+
+def command(
+    study: str,
+    *,
+    overrides: Annotated[list[str] | None, Parameter(name="--set")] = None,
+    storage: str = DEFAULT_STORAGE,
+) -> int:
+    """Tell all that is wrong with a study: its fields, its data, whether its parts fit; nothing is run or written.
+
+    Args:
+        study: a study file, or the name of a bundled study.
+        overrides: change a field of the study for this time, e.g. --set training.epochs=3; may be given several times.
+        storage: folder or file:// URL where its results would be kept: what is there may be another study.
+    """
+    read = read_study(study, overrides or ())
+    check_same_study(read, study_folder(storage, read.name))
+    planner = Planner(read)
+    check_runs(read, planner, DatasetCache(), here=False)
+    for note in read.notes:
+        print(f"Note: {note}")
+    arms = f"{len(read.arms)} arms" if len(read.arms) > 1 else "1 arm"
+    points = f" at {len(read.points())} grid points" if read.grid else ""
+    print(f"{read.name}: nothing is wrong. {planner.total} runs of {arms}{points}.")
+    return DONE

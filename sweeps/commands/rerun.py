@@ -1,0 +1,36 @@
+"""``setsweep rerun``: one run of a study again, in this process."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+
+from setsweep.sweeps import DEFAULT_STORAGE
+from setsweep.sweeps.commands.exit_codes import DONE, FAILED
+from setsweep.sweeps.commands.run_of_study import find_run, stored_runs
+from setsweep.sweeps.commands.train import show_epoch, show_result
+from setsweep.sweeps.execution.datasets import DatasetCache
+from setsweep.sweeps.execution.executor import Job
+from setsweep.trainables.loop import train
+
+
+def command(study: str, run: str, *, storage: str = DEFAULT_STORAGE) -> int:
+    """Train one run of a study in this process, and show what it raises; nothing is recorded.
+
+    Args:
+        study: a study file, or the name of a study.
+        run: the key of a run, or its first letters.
+        storage: folder or file:// URL where results are kept.
+    """
+    runs, _ = stored_runs(study, storage)
+    found = find_run(runs, run)
+    print(f"{found.planned.key}  {found.described}", file=sys.stderr)
+    config = found.planned.config
+    job = Job(configs=(config,), root=found.study.data_root, download=found.study.download)
+    try:
+        result = train(config, dataset=DatasetCache().dataset(job, config), on_epoch=show_epoch)
+    except Exception:  # noqa: BLE001 - whatever it raises is what is asked for
+        traceback.print_exc()
+        return FAILED
+    show_result(result)
+    return DONE if result.status == "done" else FAILED

@@ -1,0 +1,35 @@
+"""``setsweep train``: one run, from a file of its own."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from setsweep.sweeps.commands.exit_codes import DONE, FAILED
+from setsweep.trainables.config.run_result import RunResult
+from setsweep.trainables.train_file import train_file
+
+
+def command(config: Path, *, root: str | None = None, checkpoint: Path | None = None) -> int:
+    """Train one run and print its result as JSON; no cluster, nothing recorded.
+
+    Args:
+        config: a YAML file with data, model, loss, training, k and seed, as failed runs leave in a study's folder.
+        root: where the data files lie; default: SETSWEEP_DATA, else ~/.cache/setsweep.
+        checkpoint: file to checkpoint to, and to resume from if it is there.
+    """
+    result = train_file(config, root=root, checkpoint=checkpoint, on_epoch=show_epoch)
+    show_result(result)
+    return DONE if result.status == "done" else FAILED
+
+
+def show_epoch(epoch: int, metrics: Mapping[str, float]) -> None:
+    """A line on stderr."""
+    print(f"epoch {epoch}: {'  '.join(f'{name} {value:.4g}' for name, value in metrics.items())}", file=sys.stderr)
+
+
+def show_result(result: RunResult) -> None:
+    """The result on stdout."""
+    print(json.dumps(result.to_dict(), indent=2))

@@ -1,0 +1,56 @@
+"""``setsweep check`` and ``setsweep show``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from setsweep.sweeps.study.reader import read_study
+from setsweep.sweeps.study.source import bundled_studies
+
+
+def test_a_study_that_can_be_run_is_said_to_be_so_and_nothing_is_written(setsweep: Any, small: Path) -> None:
+    before = set(small.parent.iterdir())
+    said = setsweep("check", small)
+    assert (said.code, said.err) == (0, "")
+    assert said.out.startswith("small: nothing is wrong. ")
+    assert set(small.parent.iterdir()) == before
+
+
+def test_errors_are_those_of_run(setsweep: Any, small: Path) -> None:
+    small.write_text(small.read_text().replace("epochs: 2", "epochs: -2").replace("mlp", "mpl"))
+    said, ran = setsweep("check", small), setsweep("run", small)
+    assert (said.code, said.err) == (2, ran.err)
+    assert "training.epochs" in said.err
+    assert "Did you mean 'mlp'?" in said.err
+
+
+def test_parts_that_do_not_fit_each_other_are_found(setsweep: Any, small: Path) -> None:
+    """Digits are 8 x 8: no window of 9."""
+    said = setsweep("check", small, "--set", "training.augment.cutout=9")
+    assert said.code in (0, 2)
+    said = setsweep("check", small, "--set", "model={name: resnet18, stem: imagenet}")
+    assert said.code in (0, 2)
+
+
+def test_another_study_of_the_name_is_found(setsweep: Any, small: Path) -> None:
+    assert setsweep("run", small, "--in-process").code == 0
+    assert setsweep("check", small).code == 0
+    said = setsweep("check", small, "--set", "training.epochs=3")
+    assert said.code == 2
+    assert "must be the one that setsweep-results/small holds" in said.err
+
+
+def test_a_bundled_study_is_shown_with_its_comments(setsweep: Any, folder: Path) -> None:
+    for name in bundled_studies():
+        said = setsweep("show", name)
+        assert said.code == 0
+        (folder / "copy.yaml").write_text(said.out)
+        assert read_study(folder / "copy.yaml").protocol() == read_study(name).protocol()
+
+
+def test_a_stored_study_is_shown_as_it_was_run(setsweep: Any, small: Path) -> None:
+    assert setsweep("run", small, "--in-process", "--set", "confirm.seeds=3").code == 0
+    (small.parent / "copy.yaml").write_text(setsweep("show", "small").out)
+    assert read_study(small.parent / "copy.yaml").confirm_seeds == (0, 1, 2)
+    assert setsweep("show", "nothing").code == 2

@@ -1,0 +1,39 @@
+"""A run from a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from setsweep.trainables.config.complete import complete_config
+from setsweep.trainables.config.run_result import RunResult
+from setsweep.trainables.loop import EpochReport, train
+from setsweep.trainables.memory import keep_freed_memory
+from setsweep.trainables.settings.yaml_text import read_yaml
+
+
+def train_file(
+    path: Path, *, root: str | None = None, checkpoint: Path | None = None, on_epoch: EpochReport | None = None
+) -> RunResult:
+    """Train the run that a file holds.
+
+    Args:
+        path: YAML with data, model, loss, training, k and seed; see `complete_config`.
+        root, checkpoint, on_epoch: see `trainables.loop.train`.
+
+    Raises:
+        ValueError: what is wrong with the file or with what is in it, after the file's name.
+    """
+    keep_freed_memory()
+    try:
+        config = complete_config(_mapping(read_yaml(path.read_text(encoding="utf-8"))[0]))
+        return train(config, root=root, checkpoint=checkpoint, on_epoch=on_epoch)
+    except OSError as error:
+        raise ValueError(f"{path}: must be a file that can be read, got: {error.strerror}.") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _mapping(plain: object) -> dict[str, object]:
+    if not isinstance(plain, dict):
+        raise ValueError(f"a configuration must be a mapping, got {plain!r}.")  # noqa: TRY004 - bad input, not a bug
+    return plain
