@@ -24,9 +24,9 @@ from setsweep.sweeps.execution.datasets import DatasetCache
 from setsweep.sweeps.execution.executor import Job
 from setsweep.sweeps.execution.job_runner import JobRunner
 from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.planning.race import rungs
 from setsweep.sweeps.planning.seed_groups import first_candidate
-from setsweep.sweeps.records.journal import Journal
-from setsweep.sweeps.records.study_folder import study_folder
+from setsweep.sweeps.records.study_folder import stored_planner, study_folder
 from setsweep.sweeps.study.study import Resources, Study
 from setsweep.sweeps.sweep.progress import duration
 from setsweep.trainables.config.run_config import RunConfig, Training
@@ -70,11 +70,12 @@ def command(
 
 def print_plan(study: Study, *, storage: str, slots: int | None = None) -> None:
     """See `command`."""
-    known = Journal(study_folder(storage, study.name), read_only=True).results
-    planner = Planner(study, known)
+    planner = stored_planner(study, study_folder(storage, study.name))
+    study = planner.study
     slots = slots or _slots(study.resources)
     console = Console()
-    table = Table(box=None, title=f"{study.name}: {planner.total} runs", title_justify="left")
+    runs_planned = f"{planner.total}" if planner.most == planner.total else f"{planner.total} to {planner.most}"
+    table = Table(box=None, title=f"{study.name}: {runs_planned} runs", title_justify="left")
     for heading in ("arm", "search", "confirm", "runs", "done", "a run takes", "memory"):
         table.add_column(heading, justify="left" if heading == "arm" else "right")
     seconds = 0.0
@@ -168,10 +169,15 @@ def _slots(resources: Resources) -> int:
 def _counts(study: Study, arm: str) -> tuple[str, str]:
     points = len(study.points())
     times = f"{points} x " if points > 1 else ""
-    search = "-"
+    search, chosen = "-", ""
     if study.search is not None and study.arms[arm].searched:
-        search = f"{times}{study.search.trials} trials x {len(study.search.seeds)} seeds"
-    return search, f"{times}{len(study.confirm_seeds)} seeds"
+        own = study.search
+        seeds = own.seeds_of(study.arms[arm])
+        stages = rungs(own.trials_of(study.arms[arm]), len(seeds), own.race)
+        search = times + ", ".join(f"{rung.trials} trials x {rung.seeds} seeds" for rung in stages)
+        chosen = f"{own.front} x " if own.further else "2 x " if study.confirm.default else ""
+    most = "" if study.confirm.half_width is None else f" to {study.confirm.most}"
+    return search, f"{times}{chosen}{len(study.confirm_seeds)}{most} seeds"
 
 
 def _amount(gpus: float | str) -> str:

@@ -10,10 +10,8 @@ from rich.table import Table
 
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED
-from setsweep.sweeps.planning.planner import Planner
-from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.records.status_file import running_now
-from setsweep.sweeps.records.study_folder import storage_folder, stored_study
+from setsweep.sweeps.records.study_folder import storage_folder, stored_planner, stored_study
 from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.study.study import Study
 
@@ -40,7 +38,7 @@ def _studies(storage: Path) -> tuple[Table, int]:
     table, failed = _table("study"), 0
     for path in sorted(storage.glob("*/study.yaml")):
         study, folder = read_study(path), path.parent
-        planner = Planner(study, Journal(folder, read_only=True).results)
+        planner = stored_planner(study, folder)
         states = Counter[str](result.status for _, result in planner.runs() if result is not None)
         running = len(running_now(folder))
         _row(table, study.name, states, running, planner.total)
@@ -50,7 +48,7 @@ def _studies(storage: Path) -> tuple[Table, int]:
 
 def _arms(study: Study, folder: Path) -> tuple[Table, int]:
     table, failed = _table("arm"), 0
-    planner = Planner(study, Journal(folder, read_only=True).results)
+    planner = stored_planner(study, folder)
     running = Counter(running_now(folder).values())
     for arm in study.arms:
         states = Counter[str](r.status for run, r in planner.runs() if run.arm == arm and r is not None)

@@ -17,8 +17,9 @@ class Candidate:
     Args:
         arm: name of the arm.
         point: the grid point, path to value; empty without a grid.
-        stage: "search" (chosen on validation) or "confirm" (fresh seeds, test numbers).
-        trial: the number of the trial within its arm and point; None in the confirmation.
+        stage: "search" (chosen on validation), "confirm" (the choice with fresh seeds, test numbers) or "default" (the
+            default configuration, likewise).
+        trial: the number of the trial within its arm and point; None where one configuration is confirmed.
         params: the arm's hyperparameters in this configuration, by short name: a loss's by their bare names
             ("alpha", "k"), other searched values by their path ("training.batch_size").
     """

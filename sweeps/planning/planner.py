@@ -1,24 +1,35 @@
 """The planner: which run is next. Its state is a function of the study and of the results so far, nothing else.
 
-For every arm at every grid point it asks the search for a batch of trials, trains each with the search's seeds, tells
-the search, and so on; then the configuration that is best on validation is trained again with the fresh seeds of the
-confirmation. The order in which results arrive changes nothing: a batch is told when it is complete, in its own order.
+For every arm at every grid point there is a cell: it asks the search for a batch of trials, trains each with the
+search's seeds, tells the search, and so on; then the configuration that is best on validation is trained again with the
+fresh seeds of the confirmation. The order in which results arrive changes nothing: a batch is told when it is complete,
+in its own order.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from setsweep.sweeps.execution.answers import Done, Wait
 from setsweep.sweeps.planning.candidate import Candidate
+from setsweep.sweeps.planning.cell import Cell
+from setsweep.sweeps.planning.looks import Look, look_at
 from setsweep.sweeps.planning.planned_run import PlannedRun
-from setsweep.sweeps.planning.search import ArmSearch
-from setsweep.sweeps.study.configuration import plain_config
-from setsweep.sweeps.study.study import Arm, Point, Stage, Study
-from setsweep.trainables.config.complete import complete_config
+from setsweep.sweeps.planning.precision import Pilots
+from setsweep.sweeps.planning.race import Round
+from setsweep.sweeps.planning.trials import KnownTrials, Trials
+from setsweep.sweeps.study.study import Point, Study
 from setsweep.trainables.config.run_result import RunResult
+
+
+@dataclass(frozen=True)
+class Race:
+    """The rounds of one arm at one point; a search without a race has one."""
+
+    arm: str
+    point: Point
+    rounds: tuple[Round, ...]
 
 
 class Planner:
@@ -27,6 +38,7 @@ class Planner:
     Args:
         study: what is asked for.
         known: results from earlier, by run key; their runs are never given out.
+        trials: what was decided to be tried earlier; the search is asked for the rest alone.
 
     Attributes:
         results: all results by run key, those included that the study does not ask for (any more).
@@ -35,15 +47,17 @@ class Planner:
         failed: how many of those have diverged or failed.
     """
 
-    def __init__(self, study: Study, known: Mapping[str, RunResult] | None = None) -> None:
+    def __init__(
+        self, study: Study, known: Mapping[str, RunResult] | None = None, trials: KnownTrials | None = None
+    ) -> None:
         self.study = study
         self.results: dict[str, RunResult] = dict(known or {})
         self.done = self.failed = 0
         self._given: set[str] = set()
-        self._cells = [_Cell(study, arm, point) for point in study.points() for arm in study.arms.values()]
+        self._cells = _cells(study, trials or KnownTrials())
         self._of_key: dict[str, list[PlannedRun]] = {}
         self._groups: dict[Candidate, list[PlannedRun]] = {}
-        self._waiting_for: dict[str, list[_Cell]] = {}
+        self._waiting_for: dict[str, list[Cell]] = {}
         for cell in self._cells:
             self._advance(cell)
 
@@ -77,6 +91,14 @@ class Planner:
         for cell in self._waiting_for.pop(result.key, ()):
             cell.missing.discard(result.key)
             self._advance(cell)
+            if self.study.confirm.half_width is not None:  # the last pilot of a point sets the other arms going
+                for other in self._cells:
+                    if other.pilots is cell.pilots:
+                        self._advance(other)
+
+    def new_trials(self) -> list[Trials]:
+        """The trials decided since the last call that were not known: to be written down before their runs start."""
+        return [trials for cell in self._cells for trials in cell.new_trials()]
 
     def runs(self) -> list[tuple[PlannedRun, RunResult | None]]:
         """Every run decided so far in the order of the study, with its result where there is one."""
@@ -97,18 +119,37 @@ class Planner:
         """How many runs the study has, those included that are not decided yet."""
         return sum(cell.total for cell in self._cells)
 
+    @property
+    def most(self) -> int:
+        """How many runs the study may have at most: more than `total` where a confirmation is to a precision."""
+        return sum(cell.most for cell in self._cells)
+
+    def races(self) -> list[Race]:
+        """What each search has come to, round by round, for all arms that are searched at all points."""
+        cells = [(cell, cell.searching) for cell in self._cells]
+        return [Race(cell.arm.name, cell.point, tuple(each.rounds())) for cell, each in cells if each is not None]
+
+    def looks(self) -> list[Look]:
+        """The confirmations that are complete: which configuration was looked at on test data, with how many seeds."""
+        done: dict[Candidate, list[PlannedRun]] = {}
+        for cell in self._cells if self.done == self.total else ():
+            for run in cell.runs:
+                if run.stage == "confirm":
+                    done.setdefault(run.candidate, []).append(run)
+        return [look_at(runs) for runs in done.values()]
+
     def total_of(self, arm: str) -> int:
         """How many of them are of one arm."""
         return sum(cell.total for cell in self._cells if cell.arm.name == arm)
 
-    def _advance(self, cell: _Cell) -> None:
+    def _advance(self, cell: Cell) -> None:
         decided = cell.advance(self.results)
         for run in decided:
             self._of_key.setdefault(run.key, []).append(run)
             self._groups.setdefault(run.candidate, []).append(run)
             if run.key in self.results:
                 self._count(self.results[run.key], 1)
-        for key in cell.missing if decided else ():
+        for key in {run.key for run in decided if run.key in cell.missing}:
             self._waiting_for.setdefault(key, []).append(cell)
 
     def _count(self, result: RunResult, runs: int) -> None:
@@ -116,98 +157,11 @@ class Planner:
         self.failed += runs if result.status != "done" else 0
 
 
-class _Cell:
-    """One arm at one grid point: its search, then its confirmation."""
-
-    def __init__(self, study: Study, arm: Arm, point: Point) -> None:
-        self.study, self.arm, self.point = study, arm, point
-        self.runs: list[PlannedRun] = []
-        self.waiting: deque[PlannedRun] = deque()
-        self.search = self._new_search()
-        self.finished = False
-        self._trials: list[dict[str, Any]] = []
-        self._objectives: list[float] = []
-        self.missing: set[str] = set()
-        self._stage: Stage | None = None
-        searched = self.search.trials * len(study.search.seeds) if self.search and study.search else 0
-        self.total = searched + len(study.confirm_seeds)
-
-    @property
-    def left(self) -> int:
-        """Runs not given out yet, those not decided yet included."""
-        return self.total - len(self.runs) + len(self.waiting)
-
-    def advance(self, results: Mapping[str, RunResult]) -> list[PlannedRun]:
-        """Go as far as the results allow; returns the runs decided on the way."""
-        decided: list[PlannedRun] = []
-        while not self.finished and not self.missing:
-            new = self._next_step(results)
-            self.runs += new
-            self.waiting.extend(run for run in new if run.key not in results)
-            self.missing = {run.key for run in new if run.key not in results}
-            decided += new
-        return decided
-
-    def _next_step(self, results: Mapping[str, RunResult]) -> list[PlannedRun]:
-        """The runs of the next batch of trials, or of the confirmation; nothing when all is done."""
-        if self._stage == "confirm":
-            self.finished = True
-            return []
-        if self.search is None:
-            return self._confirm({path: space.default for path, space in self.arm.searched.items()})
-        if self._stage == "search":
-            self._tell_batch(results)
-        self._stage = "search"
-        if batch := self.search.ask_batch():
-            first = len(self._trials)
-            self._trials += batch
-            return [run for number, values in enumerate(batch, first) for run in self._trial(number, values)]
-        best = max(range(len(self._trials)), key=lambda number: self._objectives[number])  # the first of equals
-        return self._confirm(self._trials[best])
-
-    def _tell_batch(self, results: Mapping[str, RunResult]) -> None:
-        assert self.search is not None
-        assert self.study.search is not None
-        seeds, objective = len(self.study.search.seeds), self.study.search.objective
-        done = len(self._objectives)
-        batch = self.runs[done * seeds :]
-        values = [_objective(results[run.key], objective) for run in batch]
-        means = [sum(values[start : start + seeds]) / seeds for start in range(0, len(values), seeds)]
-        self.search.tell_batch(means)
-        self._objectives += means
-
-    def _trial(self, number: int, values: Mapping[str, Any]) -> Iterable[PlannedRun]:
-        assert self.study.search is not None
-        return self._runs("search", number, values, self.study.search.seeds)
-
-    def _confirm(self, values: Mapping[str, Any]) -> list[PlannedRun]:
-        self._stage = "confirm"
-        return self._runs("confirm", None, values, self.study.confirm_seeds)
-
-    def _runs(
-        self, stage: Stage, trial: int | None, values: Mapping[str, Any], seeds: Iterable[int]
-    ) -> list[PlannedRun]:
-        """One configuration with each of the seeds."""
-        configs = [
-            complete_config(plain_config(self.study, self.arm, self.point, values, seed=seed, test=stage == "confirm"))
-            for seed in seeds
-        ]
-        params = self._params(values, configs[0].loss)
-        candidate = Candidate(arm=self.arm.name, point=self.point, stage=stage, trial=trial, params=params)
-        return [PlannedRun(candidate=candidate, config=config) for config in configs]
-
-    def _params(self, values: Mapping[str, Any], loss: Mapping[str, Any]) -> dict[str, Any]:
-        params = {name: value for name, value in loss.items() if name != "name"}
-        others = {**self.arm.fixed, **values}
-        return params | {path: value for path, value in others.items() if not path.startswith("loss.")}
-
-    def _new_search(self) -> ArmSearch | None:
-        if not self.arm.searched or self.study.search is None:
-            return None
-        identity = (self.study.name, self.arm.name, dict(self.point))
-        return ArmSearch(self.study.search, self.arm.searched, identity=identity)
-
-
-def _objective(result: RunResult, metric: str) -> float:
-    """What a run counts for in the search: a diverged or failed one is as bad as an accuracy can be."""
-    return result.metrics[metric] if result.status == "done" else 0.0
+def _cells(study: Study, trials: KnownTrials) -> list[Cell]:
+    cells = []
+    for point in study.points():
+        pilots = Pilots(study)
+        for arm in study.arms.values():
+            known = trials.values_of(study, arm, point) if study.search and arm.searched else {}
+            cells.append(Cell(study, arm, point, known, pilots))
+    return cells

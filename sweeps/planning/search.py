@@ -1,118 +1,94 @@
-"""Suggestions by Optuna, a batch at a time, as a function of the study and of the batches already finished.
+"""Optuna's samplers: asked for one trial at a time, as a function of what is known of the trials before it.
 
-Every trial has a sampler of its own, seeded by study, arm, grid point and trial number, and a trial is suggested from
-finished batches alone. So the suggestions are the same on any number of workers, and asking again from the start with
-the same results gives the same trials: nothing of Optuna's state has to be stored.
+Every trial has a sampler of its own with a seed of its own, so nothing of a sampler's state has to be stored. Optuna's
+record of the trials is kept only to save the time of making it again; a new one from the same trials is as good.
 """
 
 from __future__ import annotations
 
-import hashlib
-import itertools
-import json
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
-from optuna.samplers import BaseSampler, GPSampler, QMCSampler, RandomSampler, TPESampler
+from optuna.samplers import BaseSampler, GPSampler, NSGAIISampler, TPESampler
+from optuna.trial import TrialState, create_trial
 
 from setsweep.sweeps.study.space import Space
-from setsweep.sweeps.study.study import Search
 
-optuna.logging.set_verbosity(optuna.logging.WARNING)
+optuna.logging.set_verbosity(optuna.logging.ERROR)  # its warnings are of itself: no greenlet, say
+
+Values = Mapping[str, Any]
+Direction = Literal["maximize", "minimize"]
 
 
-class ArmSearch:
-    """The search of one arm at one grid point.
+class OptunaSearch:
+    """Asks one of Optuna's samplers.
 
     Args:
-        search: sampler, number of trials and size of a batch.
-        searched: the spaces by path; trial 0 is their defaults.
-        identity: what the seeds are made from: study, arm and point.
+        sampler: "gp", "tpe" or "nsga2".
+        spaces: by path.
+        directions: "maximize" or "minimize", for each objective.
+        batch: trials that are asked for together; the population of "nsga2".
     """
 
-    def __init__(self, search: Search, searched: Mapping[str, Space], *, identity: Sequence[Any]) -> None:
-        self._search = search
-        self._searched = dict(searched)
-        self._distributions = {path: distribution(space) for path, space in searched.items()}
-        self._default = {path: space.default for path, space in searched.items()}
-        self._identity = list(identity)
-        self._study = optuna.create_study(direction="maximize", sampler=RandomSampler(seed=0))
-        self._sequence = self._quasi_random()
-        self._grid = self._grid_rest() if search.sampler == "grid" else None
-        self._open: list[optuna.trial.Trial | None] = []
-        self._asked = 0
+    def __init__(self, sampler: str, spaces: Mapping[str, Space], directions: Sequence[Direction], batch: int) -> None:
+        self._sampler, self._batch = sampler, batch
+        self._distributions = {path: distribution(space) for path, space in spaces.items()}
+        self._study = optuna.create_study(directions=[*directions], sampler=TPESampler(seed=0))
+        self._numbers: dict[int, int] = {}  # Optuna's, of our trials
+        self._count = 0  # of Optuna's
+        self._told: set[int] = set()
 
-    @property
-    def trials(self) -> int:
-        """How many trials there will be: as many as asked for, or fewer where a grid has no more."""
-        return self._search.trials if self._grid is None else min(self._search.trials, 1 + len(self._grid))
+    def ask(
+        self, number: int, tried: Mapping[int, Values], objectives: Mapping[int, Sequence[float]], seed: int
+    ) -> dict[str, Any]:
+        """The values of a trial.
 
-    def ask_batch(self) -> list[dict[str, Any]]:
-        """The values by path of the next batch of trials; empty when all trials have been asked for."""
-        assert not self._open, "a batch is asked for when the one before it has been told"
-        size = min(self._search.batch, self.trials - self._asked)
-        batch = [self._ask(self._asked + offset) for offset in range(size)]
-        self._asked += size
-        return batch
-
-    def tell_batch(self, values: Sequence[float]) -> None:
-        """The objective of each trial of the open batch, in its order."""
-        for trial, value in zip(self._open, values, strict=True):
-            if trial is None:
-                self._add_default(value)
-            else:
-                self._study.tell(trial, value)
-        self._open = []
-
-    def _ask(self, number: int) -> dict[str, Any]:
-        if number == 0 or self._grid is not None:
-            self._open.append(None)
-            return dict(self._grid[number - 1] if self._grid is not None and number > 0 else self._default)
-        self._study.sampler = self._sequence or self._sampler(self._seed(number))
+        Args:
+            number: of the trial.
+            tried: the values of trials before it, by their numbers.
+            objectives: of those that are finished; the others are being trained.
+            seed: for the sampler.
+        """
+        for other in sorted(tried):
+            self._take(other, tried[other], objectives.get(other))
         with warnings.catch_warnings():
+            # What Optuna says of itself: that a sampler may change.
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            self._study.sampler = self._new_sampler(seed)
             trial = self._study.ask(self._distributions)
-        self._open.append(trial)
+        self._count += 1
+        self._study.tell(trial, state=TrialState.FAIL)  # it is taken when it is decided
         return dict(trial.params)
 
-    def _add_default(self, value: float) -> None:
-        """The default configuration may lie outside the searched ranges; then the sampler does not see it."""
-        if self._grid is None and all(self._searched[path].contains(v) for path, v in self._default.items()):
+    def _take(self, number: int, values: Values, objectives: Sequence[float] | None) -> None:
+        """Let Optuna know of a trial, or of its end."""
+        if number in self._told:
+            return
+        if number not in self._numbers:
+            self._numbers[number] = self._count
+            self._count += 1
+            generation = {"NSGAIISampler:generation": number // self._batch} if self._sampler == "nsga2" else {}
             self._study.add_trial(
-                optuna.trial.create_trial(params=self._default, distributions=self._distributions, value=value)
+                create_trial(
+                    state=TrialState.RUNNING,
+                    params=dict(values),
+                    distributions=self._distributions,
+                    system_attrs=generation,
+                )
             )
+        if objectives is not None:
+            self._study.tell(self._numbers[number], list(objectives))
+            self._told.add(number)
 
-    def _seed(self, number: int) -> int:
-        text = json.dumps([*self._identity, number], sort_keys=True, default=str)
-        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
-
-    def _sampler(self, seed: int) -> BaseSampler:
-        if self._search.sampler == "tpe":
-            return TPESampler(seed=seed, multivariate=True, constant_liar=True, n_startup_trials=self._startup())
-        if self._search.sampler == "gp":
-            return GPSampler(seed=seed, n_startup_trials=self._startup())
-        return RandomSampler(seed=seed)
-
-    def _startup(self) -> int:
-        """Random trials before the model: a third of the budget, at least two batches where there is room."""
-        return max(min(10, self._search.trials // 3), 2)
-
-    def _quasi_random(self) -> BaseSampler | None:
-        """A sequence only makes sense as a whole, so its sampler serves all trials."""
-        if self._search.sampler != "qmc":
-            return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-            return QMCSampler(scramble=True, seed=self._seed(0), independent_sampler=RandomSampler(self._seed(0)))
-
-    def _grid_rest(self) -> list[dict[str, Any]]:
-        """Every combination of the finite spaces but the default, the last path varying fastest."""
-        combinations = itertools.product(*(space.values() for space in self._searched.values()))
-        points = [dict(zip(self._searched, values, strict=True)) for values in combinations]
-        return [point for point in points if point != self._default]
+    def _new_sampler(self, seed: int) -> BaseSampler:
+        if self._sampler == "gp":
+            return GPSampler(seed=seed, n_startup_trials=1)
+        if self._sampler == "nsga2":
+            return NSGAIISampler(seed=seed, population_size=self._batch)
+        return TPESampler(seed=seed, multivariate=True, constant_liar=True, n_startup_trials=1)
 
 
 def distribution(space: Space) -> BaseDistribution:

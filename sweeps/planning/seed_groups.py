@@ -97,7 +97,10 @@ def cost_class(run: PlannedRun) -> str:
     for name in ("epochs", "milestones", "gamma", "evaluate_every", "keep"):
         training.pop(name, None)
     data = {name: value for name, value in config.data.items() if name in ("name", "crop", "resize", "store")}
-    parts = [run.stage, data, config.model, config.loss["name"], training]
+    stage = (
+        "search" if run.stage == "search" else "confirm"
+    )  # the default is confirmed with as many seeds as the choice
+    parts = [stage, data, config.model, config.loss["name"], training]
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=dict).encode()).hexdigest()[:16]
 
 

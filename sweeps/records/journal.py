@@ -1,4 +1,4 @@
-"""The journal: an append-only file of results, the truth that every table and every MLflow record is made from.
+"""The journal: an append-only file, the truth that every table and every MLflow record is made from.
 
 One line of JSON a record. A line is on disk before its result counts, and a line that a kill cut short is dropped when
 the journal is opened again, so a result is either there or its run is trained again.
@@ -14,7 +14,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from setsweep.sweeps.planning.looks import Look
 from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.planning.trials import KnownTrials, Trials
+from setsweep.sweeps.study.defaults import DEFAULTS
 from setsweep.trainables.config.run_result import RunResult
 
 
@@ -38,6 +41,8 @@ class Journal:
         self.results: dict[str, RunResult] = {}
         self.study: dict[str, Any] | None = None
         self.group_sizes: dict[str, int] = {}
+        self.trials = KnownTrials()
+        self.looks: list[Look] = []
         self._file: int | None = None
         if not read_only:
             self._file = self._open(folder)
@@ -72,6 +77,23 @@ class Journal:
         """Write how many seeds of a class of configurations train together, as a probe has measured."""
         self._append({"record": "seeds at once", "family": cost_class, "seeds": seeds})
         self.group_sizes[cost_class] = seeds
+
+    def add_trials(self, trials: Sequence[Trials]) -> None:
+        """Write what a search has decided to try; before any of its runs starts."""
+        for each in trials:
+            self._append({"record": "trials", **each.to_dict()})
+            self.trials.add(each)
+
+    def add_look(self, look: Look) -> None:
+        """Write that a confirmation is complete, where that is new."""
+        if look not in self.looks:
+            self._append({"record": "look", **look.to_dict()})
+            self.looks.append(look)
+
+    @property
+    def defaults(self) -> int:
+        """The defaults that the study was begun under, see `sweeps.study.defaults`."""
+        return DEFAULTS if self.study is None else int(self.study.get("defaults", 1))
 
     def describe(self, study: Mapping[str, Any]) -> None:
         """Write what study the results that follow belong to, where that has changed."""
@@ -140,6 +162,13 @@ class Journal:
         elif kind == "result":
             result = RunResult.from_dict(record["result"])
             self.results[result.key] = result
+            if record["stage"] == "search" and record["trial"] is not None:
+                place = record["arm"], record["point"], record["trial"]
+                self.trials.add_result(*place, record["config"], result.key)
+        elif kind == "trials":
+            self.trials.add(Trials(**record))
+        elif kind == "look":
+            self.looks.append(Look.from_dict(record))
         elif kind == "study":
             self.study = record
         elif kind == "seeds at once":

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.journal import Journal, JournalError
+from setsweep.sweeps.study.defaults import DEFAULTS, as_begun
 from setsweep.sweeps.study.difference import describe_difference
 from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.study.study import Study
@@ -56,7 +58,7 @@ def open_journal(study: Study, folder: Path, *, replace: bool = False) -> Journa
     meant.
 
     Args:
-        study: what is to be run.
+        study: what is to be run; where it was begun under other defaults (see `Journal.defaults`), those count.
         folder: see `study_folder`.
         replace: take a study with other contents as the new one; results of equal runs are still used.
 
@@ -65,22 +67,31 @@ def open_journal(study: Study, folder: Path, *, replace: bool = False) -> Journa
         OtherStudyError: the storage holds this name with other contents; says what differs and what to choose from.
     """
     journal = Journal(folder)
+    defaults = DEFAULTS if replace else journal.defaults
+    study = as_begun(study, defaults)
     if journal.study is not None and not replace:
         try:
             _check_same(study, folder, journal.study["protocol"])
         except OtherStudyError:
             journal.close()
             raise
-    journal.describe({"name": study.name, "protocol": study.protocol(), "text": study.text})
+    begun = {} if defaults == 1 else {"defaults": defaults}
+    journal.describe({"name": study.name, "protocol": study.protocol(), "text": study.text, **begun})
     _keep_study_file(study, folder)
     return journal
 
 
+def stored_planner(study: Study, folder: Path) -> Planner:
+    """What is decided and done of a study in its folder, which is left as it is; its `study` is the one begun there."""
+    journal = Journal(folder, read_only=True)
+    return Planner(as_begun(study, journal.defaults), journal.results, journal.trials)
+
+
 def check_same_study(study: Study, folder: Path) -> None:
     """Whether the study may go on in its folder; nothing is written. Raises OtherStudyError, see `open_journal`."""
-    before = Journal(folder, read_only=True).study
-    if before is not None:
-        _check_same(study, folder, before["protocol"])
+    journal = Journal(folder, read_only=True)
+    if journal.study is not None:
+        _check_same(as_begun(study, journal.defaults), folder, journal.study["protocol"])
 
 
 def _check_same(study: Study, folder: Path, before: Mapping[str, Any]) -> None:

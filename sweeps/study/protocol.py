@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from setsweep.losses.values import as_number, unknown
 from setsweep.sweeps.study.findings import Findings, Section
-from setsweep.sweeps.study.rules import metrics_rule, objective_rule
-from setsweep.sweeps.study.study import Arm, Compare, Resources, Search
+from setsweep.sweeps.study.rules import metrics_rule, objectives_rule
+from setsweep.sweeps.study.study import FIRST_SEARCH_SEED, MAX_SEEDS, Arm, Compare, Confirm, Resources, Sampler, Search
 from setsweep.sweeps.study.training import TrainingBlock
 from setsweep.trainables.config.complete import SEED
 from setsweep.trainables.evaluation.metric import accuracy, plain_accuracies
 from setsweep.trainables.settings.rules import Rule, flag, listed, one_of, real, share_or_whole, whole
 from setsweep.trainables.settings.setting import Setting
 
-FIRST_SEARCH_SEED = 1000
-MAX_SEEDS = 1000
 MAX_COMBINATIONS = 10_000
 
 
@@ -26,16 +24,18 @@ def search_settings(ks: Sequence[int]) -> dict[str, Setting]:
     objective = accuracy("avg", ks[0], split="val").name if ks else None
     return {
         "trials": Setting(whole(1), 20, "configurations of each arm at each grid point, its default included"),
-        "sampler": Setting(one_of("tpe", "random", "qmc", "grid", "gp"), "tpe", "what suggests them"),
-        "objective": Setting(objective_rule(ks), objective, "the validation metric to maximise"),
+        "sampler": Setting(one_of(*get_args(Sampler)), "auto", "what suggests them; auto: gp for ranges, else tpe"),
+        "objective": Setting(objectives_rule(ks), objective, "the validation metric to maximise, or a list of several"),
         "seeds": Setting(
-            seeds_rule(FIRST_SEARCH_SEED), first_seeds(FIRST_SEARCH_SEED, 2), "that every trial is trained with"
+            seeds_rule(FIRST_SEARCH_SEED), first_seeds(FIRST_SEARCH_SEED, 1), "that every trial is trained with"
         ),
         "batch": Setting(whole(1), 4, "asked for at once, from finished ones alone", unit="trials"),
+        "front": Setting(whole(1), 4, "of several objectives: how many members of the front are confirmed"),
+        "asynchronous": Setting(flag(), False, "suggest from whatever has finished"),
     }
 
 
-ASYNCHRONOUS = Setting(flag(), False, "suggest from whatever has finished")
+RACE = {"seeds": Setting(whole(2, high=MAX_SEEDS), 9, "of the last of a race in thirds", unit="seeds")}
 
 
 def read_search(findings: Findings, ks: Sequence[int]) -> Search | None:
@@ -43,16 +43,48 @@ def read_search(findings: Findings, ks: Sequence[int]) -> Search | None:
     if findings.source.values.get("search") is None:
         return None
     settings = search_settings(ks)
-    section = Section(findings, ("search",), [*settings, "asynchronous"])
-    if section.read("asynchronous", ASYNCHRONOUS):
-        findings.add(
-            ("search", "asynchronous"), "must be false, as asynchronous search is not supported yet, got True."
-        )
-    return Search(**section.read_all(settings))
+    section = Section(findings, ("search",), [*settings, "race"])
+    read = section.read_all(settings)
+    named = read.pop("objective")  # the default is no list
+    objective, *further = (named,) if isinstance(named, str) else named
+    race = None
+    if section.values.get("race") is not None:
+        race = Section(findings, ("search", "race"), RACE).read("seeds", RACE["seeds"])
+    search = Search(**read, objective=objective, further=tuple(further), race=race)
+    _check_race(findings, search)
+    _check_sampler(findings, search)
+    return search
+
+
+def _check_race(findings: Findings, search: Search) -> None:
+    """A race needs one mean to rank by, and seeds beyond those that every trial has."""
+    if search.race is None:
+        return
+    if search.further:
+        findings.add(("search", "race"), "must be left out with several objectives, of which none says who is ahead.")
+    elif search.race <= len(search.seeds):
+        rule = f"must be > the {len(search.seeds)} that every trial has (search.seeds), got {search.race}."
+        findings.add(("search", "race", "seeds"), rule)
+
+
+def _check_sampler(findings: Findings, search: Search) -> None:
+    """Not every sampler serves several objectives, or goes without batches."""
+    of_several = ("auto", "gp", "tpe", "qmc", "random", "grid", "nsga2")
+    field = ("search", "sampler")
+    if search.further and search.sampler not in of_several:
+        findings.add(field, f"must be one of {', '.join(of_several)} with several objectives, got {search.sampler!r}.")
+    if search.sampler == "nsga2" and not search.further:
+        findings.add(field, "must be another where there is one objective, got 'nsga2'.")
+    if search.sampler in ("cmaes", "nsga2") and search.asynchronous:
+        rule = f"must be false with {search.sampler}, whose batches are its generations, got True."
+        findings.add(("search", "asynchronous"), rule)
+    if search.sampler in ("cmaes", "nsga2") and search.batch < 4:
+        rule = f"must be >= 4 with {search.sampler}, whose batches are its generations, got {search.batch}."
+        findings.add(("search", "batch"), rule)
 
 
 def check_search(findings: Findings, search: Search | None, arms: Mapping[str, Arm], training: TrainingBlock) -> None:
-    """A search and something to search come together; the grid sampler needs finite spaces."""
+    """A search and something to search come together; some samplers need spaces of their kind."""
     anything = training.searched or any(arm.searched for arm in arms.values())
     if search is not None and not anything and not findings.within("arms", "training"):
         findings.add(("search",), "has no candidates: no value of the arms or of training is searched.")
@@ -63,10 +95,22 @@ def check_search(findings: Findings, search: Search | None, arms: Mapping[str, A
                 findings.add(field, f"must be a fixed value in a study without a search, got {space.kind}.")
             elif search.sampler == "grid" and space.size is None:
                 findings.add(field, f"must be int, log_int or choice for the grid sampler, got {space.kind}.")
-        sizes = [space.size or 1 for space in arm.searched.values()]
-        if search is not None and search.sampler == "grid" and math.prod(sizes) > MAX_COMBINATIONS:
-            rule = f"must have at most {MAX_COMBINATIONS} combinations for the grid sampler, got {math.prod(sizes)}."
-            findings.add(("arms", arm.name), rule)
+            elif search.sampler == "cmaes" and space.kind == "choice":
+                findings.add(field, "must be a range for the cmaes sampler, which knows no choices, got choice.")
+        if search is not None and search.sampler == "grid":
+            _check_grid_sampler(findings, search, arm)
+
+
+def _check_grid_sampler(findings: Findings, search: Search, arm: Arm) -> None:
+    """A grid is tried whole, and is of bearable size."""
+    size = math.prod(space.size or 1 for space in arm.searched.values())
+    if size > MAX_COMBINATIONS:
+        rule = f"must have at most {MAX_COMBINATIONS} combinations for the grid sampler, got {size}."
+        findings.add(("arms", arm.name), rule)
+    elif findings.source.has(("search", "trials")) and search.trials < size and arm.combinations:
+        whole_grid = f"the {size} combinations of {arm.name}, as a grid is tried whole"
+        rule = f"must be left out or >= {whole_grid}, got {search.trials}."
+        findings.add(("search", "trials"), rule)
 
 
 def searched_field(findings: Findings, arm: Arm, path: str) -> tuple[str, ...]:
@@ -77,17 +121,55 @@ def searched_field(findings: Findings, arm: Arm, path: str) -> tuple[str, ...]:
 
 def confirm_settings() -> dict[str, Setting]:
     """The fields of `confirm`."""
-    return {"seeds": Setting(seeds_rule(0), first_seeds(0, 5), "fresh ones, which the reported numbers come from")}
+    number = whole(2, high=MAX_SEEDS)
+    return {
+        "seeds": Setting(seeds_rule(0), first_seeds(0, 5), "fresh ones, which the reported numbers come from"),
+        "default": Setting(
+            flag(), True, "whether the default of an arm that is searched is confirmed beside the choice"
+        ),
+        "half_width": Setting(
+            real(above=0, below=50, besides=(None,)), None, "of the intervals, instead of a number of seeds", "points"
+        ),
+        "pilot": Setting(number, 5, "from which the number for a half-width follows", "seeds"),
+        "max": Setting(number, 30, "that a half-width may cost", "seeds"),
+    }
 
 
-def read_confirm_seeds(findings: Findings, search: Search | None) -> tuple[int, ...]:
-    """The seeds of the confirmation, none of which the search has used."""
+def read_confirm(findings: Findings, search: Search | None, arms: Mapping[str, Arm]) -> tuple[tuple[int, ...], Confirm]:
+    """The seeds of the confirmation (to a precision: of its pilot), none of which the search uses; and the rest."""
     settings = confirm_settings()
-    seeds: tuple[int, ...] = Section(findings, ("confirm",), settings).read_all(settings)["seeds"]
-    used = [seed for seed in seeds if search is not None and seed in search.seeds]
-    if used:
-        findings.add(("confirm", "seeds"), f"must be fresh, none of those of the search, got {used} in both.")
-    return seeds
+    read = Section(findings, ("confirm",), settings).read_all(settings)
+    given = {name for name in settings if findings.source.has(("confirm", name))}
+    seeds: tuple[int, ...] = read["seeds"]
+    if read["half_width"] is None:
+        for name in sorted(given & {"pilot", "max"}):
+            findings.add(("confirm", name), f"must be left out without confirm.half_width, got {read[name]}.")
+    else:
+        if "seeds" in given:
+            findings.add(
+                ("confirm", "seeds"),
+                f"must be left out with confirm.half_width, which says how many, got {len(seeds)}.",
+            )
+        if read["max"] < read["pilot"]:
+            findings.add(("confirm", "max"), f"must be >= confirm.pilot = {read['pilot']}, got {read['max']}.")
+        seeds = first_seeds(0, read["pilot"])
+    confirm = Confirm(
+        default=read["default"] and any(arm.searched for arm in arms.values()),
+        half_width=None if read["half_width"] is None else read["half_width"] / 100,
+        most=read["max"],
+    )
+    _check_fresh(findings, search, arms, seeds if confirm.half_width is None else first_seeds(0, confirm.most))
+    return seeds, confirm
+
+
+def _check_fresh(findings: Findings, search: Search | None, arms: Mapping[str, Arm], seeds: tuple[int, ...]) -> None:
+    if search is None:
+        return
+    used = {seed for arm in arms.values() for seed in search.seeds_of(arm)} | {*search.seeds}
+    used |= {*search.first_seeds(search.race or 0)}
+    twice = [seed for seed in seeds if seed in used]
+    if twice:
+        findings.add(("confirm", "seeds"), f"must be fresh, none of those of the search, got {twice} in both.")
 
 
 def compare_settings(arms: Sequence[str] | None, ks: Sequence[int]) -> dict[str, Setting]:

@@ -14,7 +14,7 @@ from setsweep.sweeps.study.protocol import (
     check_device,
     check_search,
     read_compare,
-    read_confirm_seeds,
+    read_confirm,
     read_resources,
     read_search,
 )
@@ -82,6 +82,7 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
     check_search(findings, search, arms, training)
     resources = read_resources(findings)
     check_device(findings, training, arms, grid, resources)
+    confirm_seeds, confirm = read_confirm(findings, search, arms)
     study = Study(
         name=name,
         about=about,
@@ -92,19 +93,31 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
         arms=arms,
         grid=grid,
         search=search,
-        confirm_seeds=read_confirm_seeds(findings, search),
+        confirm_seeds=confirm_seeds,
+        confirm=confirm,
         compare=read_compare(findings, list(source.values["arms"]) if arms else None, k),
         resources=resources,
         data_root=root,
         download=download,
         text=dump_yaml(source.values),
         path=path,
-        notes=notes,
+        notes=(*notes, *_notes(search)),
     )
     if not findings.within("data", "model", "k", "training", "grid"):
         check_points(findings, study)
     findings.raise_any()
     return study
+
+
+def _notes(search: Search | None) -> tuple[str, ...]:
+    """What a study gives up by what it asks for."""
+    if search is None or not search.asynchronous:
+        return ()
+    given_up = (
+        "search.asynchronous: suggestions depend on which runs finished first, so another sweep of this study may try "
+        "other configurations and give another table; what this one has tried is kept."
+    )
+    return (given_up,)
 
 
 def _k_of_losses(search: Search | None, k: tuple[int, ...]) -> int:

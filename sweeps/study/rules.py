@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from setsweep.losses.values import unknown
-from setsweep.trainables.evaluation.metric import Metric, accuracies, all_metrics
+from setsweep.trainables.evaluation.metric import Metric, accuracies, all_metrics, set_size
 from setsweep.trainables.settings.rules import Rule, listed, spelled, text
 
 _K = "[1-9][0-9]*"
@@ -32,6 +32,27 @@ def objective_rule(ks: Sequence[int]) -> Rule:
         return value
 
     return Rule("other", check, "the name of a validation metric", _schema(names, VAL_PATTERN))
+
+
+def objectives_rule(ks: Sequence[int]) -> Rule:
+    """A validation metric to maximise, or a list of several, as a tuple; among several also set sizes, minimised."""
+    one = objective_rule(ks)
+    sizes = [set_size(k, split="val").name for k in ks]
+
+    def check(value: object) -> tuple[Any, ...]:
+        if not isinstance(value, list | tuple):
+            return (one.check(value),)
+        found = tuple(each if each in sizes else one.check(each) for each in value)
+        if not found or len(set(found)) < len(found):
+            raise ValueError(f"must be one metric or more, each once, got {list(value)!r}.")
+        if found[0] in sizes:
+            raise ValueError(f"must begin with an accuracy, which says what is best of one, got {found[0]!r}.")
+        return found
+
+    item = {"anyOf": [dict(one.schema), _schema(sizes, f"val/avg{_K}_set_size")]}
+    several = {"type": "array", "items": item, "minItems": 1, "uniqueItems": True}
+    schema = {"if": {"type": "array"}, "then": several, "else": dict(one.schema)}
+    return Rule("other", check, "the name of a validation metric, or a list of several", schema)
 
 
 def metrics_rule(ks: Sequence[int]) -> Rule:

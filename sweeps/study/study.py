@@ -5,15 +5,21 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from setsweep.sweeps.study.space import Space
 from setsweep.trainables.config.run_config import without_later
+from setsweep.trainables.evaluation.metric import Metric, accuracy
 
-Stage = Literal["search", "confirm"]
+Stage = Literal["search", "confirm", "default"]
+Sampler = Literal["auto", "gp", "tpe", "qmc", "random", "grid", "cmaes", "nsga2"]
 Point = Mapping[str, Any]
+
+FIRST_SEARCH_SEED = 1000
+MAX_SEEDS = 1000
 
 
 def point_key(point: Point) -> str:
@@ -38,6 +44,22 @@ class Arm:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     searched: Mapping[str, Space] = field(default_factory=dict)
 
+    @property
+    def combinations(self) -> int | None:
+        """How many configurations there are to try; None where a range is continuous."""
+        sizes = [space.size for space in self.searched.values()]
+        return None if None in sizes or not sizes else math.prod(size for size in sizes if size is not None)
+
+    @property
+    def default(self) -> dict[str, Any]:
+        """The default of each searched value, by path."""
+        return {path: space.default for path, space in self.searched.items()}
+
+    @property
+    def tries_default(self) -> bool:
+        """Whether the default configuration lies inside of all that is searched."""
+        return all(space.contains(space.default) for space in self.searched.values())
+
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
@@ -45,17 +67,72 @@ class Search:
 
     Args:
         trials: configurations per arm and grid point, the default configuration included.
-        sampler: "tpe", "random", "qmc", "grid" or "gp".
+        sampler: what suggests them; "auto": "gp" up to 100 trials where an arm searches ranges alone, else "tpe".
         objective: the validation metric to maximise, e.g. "val/avg2_accuracy".
+        further: metrics beside the objective, where a front is searched: more accuracy, smaller sets.
         seeds: every trial is trained with each of them.
+        race: with how many seeds the last of a race are trained; None: no race, all trials have the same seeds.
         batch: trials asked for at once; the suggestions of a batch depend on finished batches alone.
+        front: of several objectives: how many members of the front are confirmed at most.
+        asynchronous: suggest from whatever has finished instead.
+        fill: whether trials beyond the combinations that there are become further seeds of each.
     """
 
     trials: int
-    sampler: Literal["tpe", "random", "qmc", "grid", "gp"] = "tpe"
+    sampler: Sampler = "auto"
     objective: str
+    further: tuple[str, ...] = ()
     seeds: tuple[int, ...]
+    race: int | None = None
     batch: int = 4
+    front: int = 4
+    asynchronous: bool = False
+    fill: bool = True
+
+    @property
+    def objectives(self) -> tuple[str, ...]:
+        """All metrics that are searched for."""
+        return (self.objective, *self.further)
+
+    def first_seeds(self, count: int) -> tuple[int, ...]:
+        """The first seeds of a trial: `seeds`, then those that come next, the same for every trial and arm."""
+        more = (seed for seed in itertools.count(FIRST_SEARCH_SEED) if seed not in self.seeds)
+        return tuple(itertools.islice(itertools.chain(self.seeds, more), count))
+
+    def trials_of(self, arm: Arm) -> int:
+        """How many configurations of an arm are tried: no more than there are; of a grid all."""
+        there_are = arm.combinations
+        if there_are is None:
+            return self.trials
+        return there_are if self.sampler == "grid" else min(self.trials, there_are)
+
+    def seeds_of(self, arm: Arm) -> tuple[int, ...]:
+        """The seeds of each trial: where there are fewer configurations than trials, the trials left are more seeds."""
+        there_are = arm.combinations
+        if there_are is None or self.sampler == "grid" or self.race is not None or not self.fill:
+            return self.seeds
+        return self.first_seeds(max(len(self.seeds), min(self.trials * len(self.seeds) // there_are, MAX_SEEDS)))
+
+    def protocol(self) -> dict[str, Any]:
+        """What decides the choice beside the number of trials, as plain data; what came later where it is not usual."""
+        later = {"further": (), "race": None, "front": 4, "asynchronous": False}
+        fields = {name: each for name, each in dataclasses.asdict(self).items() if name not in ("trials", "fill")}
+        return {name: each for name, each in fields.items() if name not in later or each != later[name]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confirm:
+    """What is confirmed beside the choices, and to what precision.
+
+    Args:
+        default: whether the default configuration of an arm that is searched is confirmed as well.
+        half_width: of the intervals wanted, as a share (0.003 is 0.3 points); None: as many seeds as are asked for.
+        most: how many seeds that may cost.
+    """
+
+    default: bool = False
+    half_width: float | None = None
+    most: int = 30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +171,9 @@ class Study:
         arms: by name, in the order of the file.
         grid: path ("data.label_noise", "training.batch_size") to the values; every arm runs at every point.
         search: None where no arm has anything to search.
-        confirm_seeds: the fresh seeds that the reported test numbers come from; disjoint from the search's.
+        confirm_seeds: the fresh seeds that the reported test numbers come from; disjoint from the search's. Of a
+            confirmation to a precision: those of its pilot.
+        confirm: what is confirmed beside the choices, and to what precision.
         data_root: where the data files lie; None: the default. Not part of what decides a result.
         text: the study file with its overrides, as YAML, for the records.
         path: where it was read, as messages show it.
@@ -111,6 +190,7 @@ class Study:
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     search: Search | None = None
     confirm_seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    confirm: Confirm = field(default_factory=Confirm)
     compare: Compare = field(default_factory=Compare)
     resources: Resources = field(default_factory=Resources)
     data_root: str | None = None
@@ -123,12 +203,18 @@ class Study:
         """Every point of the grid, the last key varying fastest; one empty point where there is no grid."""
         return [dict(zip(self.grid, values, strict=True)) for values in itertools.product(*self.grid.values())]
 
+    @property
+    def primary(self) -> str:
+        """The test metric that differences are judged by: that of the search, else average-k at the largest k."""
+        if self.search is not None:
+            return Metric.parse(self.search.objective).on("test").name
+        return accuracy("avg", self.k[-1], split="test").name
+
     def protocol(self) -> dict[str, Any]:
         """The fields whose change makes new results incomparable with old ones, as plain data.
 
         More trials, arms, grid values or seeds to confirm with, other comparisons and resources go with what is there.
         """
-        searching = {} if self.search is None else dataclasses.asdict(self.search)
-        searching.pop("trials", None)
+        searching = {} if self.search is None else self.search.protocol()
         fields = {"data": self.data, "model": self.model, "training": self.training, "k": self.k, "search": searching}
         return without_later(json.loads(json.dumps(fields)))

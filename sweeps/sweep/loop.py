@@ -83,6 +83,7 @@ class Sweep:
             work = self._groups.next()
             if isinstance(work, Wait | Done):
                 return False
+            self.journal.add_trials(self.planner.new_trials())
             self._submit(work)
         return True
 

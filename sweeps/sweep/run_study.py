@@ -24,6 +24,7 @@ from setsweep.sweeps.records.status_file import StatusFile
 from setsweep.sweeps.records.study_folder import open_journal, study_folder
 from setsweep.sweeps.reports.report import Report, build_report
 from setsweep.sweeps.reports.report_folder import write_report
+from setsweep.sweeps.study.defaults import as_begun
 from setsweep.sweeps.study.study import Study
 from setsweep.sweeps.sweep.executors import Where, opened
 from setsweep.sweeps.sweep.loop import Sweep, Watcher
@@ -85,9 +86,11 @@ def run_study(study: Study, options: RunOptions, console: Console) -> Ended:
     """
     folder = study_folder(options.storage, study.name)
     with open_journal(study, folder, replace=options.replace) as journal:
+        study = as_begun(study, journal.defaults)
         failed_again = {key for key, result in journal.results.items() if result.status == "failed"}
         known = journal.results.items()
-        planner = Planner(study, {key: r for key, r in known if not (options.retry_failed and key in failed_again)})
+        used = {key: result for key, result in known if not (options.retry_failed and key in failed_again)}
+        planner = Planner(study, used, journal.trials)
         parts = _Parts(study, planner, DatasetCache(), journal, folder, console)
         for note in study.notes:
             parts.say(f"Note: {note}")
@@ -96,6 +99,8 @@ def run_study(study: Study, options: RunOptions, console: Console) -> Ended:
             stopped = _run_what_is_left(parts, options.where, projection)
             if isinstance(stopped, ExecutorError) and not projection.begun:
                 raise stopped
+            for look in planner.looks():
+                journal.add_look(look)
             report = build_report(study, planner.runs())
             if not (projection.up_to_date and (folder / "report").is_dir()):
                 projection.finish(report, write_report(report, folder / "report"), stopped=stopped is not None)

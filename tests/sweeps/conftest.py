@@ -40,7 +40,7 @@ arms:
   cross_entropy: {}
   avgk: {alpha: {log_uniform: [0.1, 10]}}
 search: {trials: 3, seeds: 1}
-confirm: {seeds: 2}
+confirm: {seeds: 2, default: false}
 compare: {baseline: cross_entropy}
 """
 

@@ -25,7 +25,7 @@ SMALL: dict[str, Any] = {
     "k": [1, 2],
     "arms": {"cross_entropy": {}, "avgk": {"alpha": {"log_uniform": [0.1, 10]}}},
     "search": {"trials": 3, "seeds": 1},
-    "confirm": {"seeds": 2},
+    "confirm": {"seeds": 2, "default": False},
     "compare": {"baseline": "cross_entropy"},
 }
 EXAMPLE = re.compile(r"## From Python\n.*?```python\n(.*?)```", re.DOTALL)

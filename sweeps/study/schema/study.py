@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from setsweep.data.user_function import FORM
 from setsweep.sweeps.study.fields import SIZES
 from setsweep.sweeps.study.protocol import (
-    ASYNCHRONOUS,
+    RACE,
     RESOURCES,
     compare_settings,
     confirm_settings,
@@ -56,7 +56,7 @@ def study_schema() -> Schema:
         "k": _set_sizes(),
         "arms": _about("what is compared: losses with fixed and searched values", ref("arms")),
         "grid": _about("values at whose every combination every arm is run", ref("grid")),
-        "search": _about("how hyperparameters are chosen, on validation", _section(_search())),
+        "search": _about("how hyperparameters are chosen, on validation", _search()),
         "confirm": _about("how the chosen ones are reported, on test", _section(confirm_settings())),
         "compare": _about("which differences are tested", _section(compare_settings(None, ()))),
         "resources": _about("what a run occupies", _section(RESOURCES)),
@@ -153,12 +153,17 @@ def _grid_of(section: str, name: str) -> Schema:
     return {"if": named, "then": {"properties": {"grid": ref(f"grid.{section}.{name}")}}}
 
 
-def _search() -> dict[str, Setting]:
-    return {**search_settings(()), "asynchronous": ASYNCHRONOUS}
+def _search() -> Schema:
+    race = _about("who is ahead on few seeds is trained with more", _section(RACE))
+    return _mapping({**_values(search_settings(())), "race": race})
 
 
 def _section(settings: Mapping[str, Setting]) -> Schema:
-    return _mapping({name: value_schema(setting) for name, setting in settings.items()})
+    return _mapping(_values(settings))
+
+
+def _values(settings: Mapping[str, Setting]) -> dict[str, Schema]:
+    return {name: value_schema(setting) for name, setting in settings.items()}
 
 
 def _mapping(fields: Mapping[str, Schema]) -> Schema:

@@ -140,15 +140,18 @@ def test_results_in_any_order_in_the_journal_rebuild_the_same_planner(table: str
     assert _table(_study(), planner) == table
 
 
-@pytest.mark.parametrize("sampler", ["tpe", "random", "qmc", "grid", "gp"])
-def test_every_sampler_gives_the_same_table_on_2_slots_and_after_a_restart_on_9(sampler: str) -> None:
+@pytest.mark.parametrize("sampler", ["auto", "tpe", "random", "qmc", "grid", "gp", "cmaes", "nsga2"])
+def test_every_sampler_gives_the_same_table_on_2_slots_and_after_a_restart_on_9(sampler: Any) -> None:
     arms = dict(_study().arms)
     if sampler == "grid":
         arms = {"avgk": Arm(name="avgk", loss="avgk", searched={"training.batch_size": BATCH_SIZE})}
-    search = Search(trials=7, sampler=sampler, objective="val/avg2_accuracy", seeds=(1000,), batch=3)  # type: ignore[arg-type]
+    if sampler == "cmaes":
+        del arms["avgk"]
+    further = ("val/top2_accuracy",) if sampler == "nsga2" else ()
+    search = Search(trials=14, sampler=sampler, objective="val/avg2_accuracy", further=further, seeds=(1000,), batch=4)
     study = _study(arms=arms, search=search, grid={}, compare=Compare())
     first = _train_all(study, slots=2)
-    some = list(first.results.values())[:11]
+    some = list(first.results.values())[:21]
     assert _table(study, _train_all(study, known=some, slots=9, seed=5)) == _table(study, first)
 
 
@@ -228,7 +231,7 @@ def test_the_confirmation_retrains_the_best_configuration_with_seeds_of_its_own(
 
 
 def test_a_dead_seed_counts_as_0_in_the_search() -> None:
-    """Trial 1 is better on the seed that lives, but one of its two seeds diverges: trial 0 is chosen."""
+    """Trial 1 is better on the seed that lives, but one of its two seeds diverges: trial 0 (of 32) is chosen."""
     study = _study(
         grid={},
         arms={"avgk": Arm(name="avgk", loss="avgk", searched={"training.batch_size": BATCH_SIZE})},
@@ -242,7 +245,7 @@ def test_a_dead_seed_counts_as_0_in_the_search() -> None:
             value = 0.6 if run.trial == 0 else 0.99
             planner.tell(RunResult(key=run.key, status="done", metrics={"val/avg2_accuracy": value}))
     chosen = {run.params["training.batch_size"] for run, _ in planner.runs() if run.stage == "confirm"}
-    assert chosen == {64}
+    assert chosen == {32}
 
 
 def test_of_equally_good_trials_the_first_is_chosen() -> None:
@@ -272,13 +275,17 @@ def test_arms_that_ask_for_the_same_training_train_it_once_and_both_have_it() ->
     assert {(chosen.arm, chosen.done + chosen.failed) for chosen in report.chosen} == {("one", 3), ("two", 3)}
 
 
-def test_trials_that_repeat_a_configuration_train_it_once() -> None:
-    search = Search(trials=12, sampler="random", objective="val/avg2_accuracy", seeds=(1000,))
+@pytest.mark.parametrize("sampler", ["auto", "tpe", "random", "qmc"])
+def test_trials_beyond_the_configurations_that_there_are_become_their_seeds(sampler: Any) -> None:
+    """13 trials of two configurations: 6 seeds of each, and no configuration twice."""
+    search = Search(trials=13, sampler=sampler, objective="val/avg2_accuracy", seeds=(1000,))
     arms = {"avgk": Arm(name="avgk", loss="avgk", searched={"training.batch_size": BATCH_SIZE})}
     planner = Planner(_study(arms=arms, search=search, grid={}))
     arrived = _drive(planner, SimulatedExecutor(_outcome, slots=2))
-    assert len(arrived) == 2 + 3
-    assert planner.total == planner.done == 12 + 3
+    assert len(arrived) == planner.total == planner.done == 12 + 3
+    tried = {(run.trial, run.params["training.batch_size"]) for run, _ in planner.runs() if run.stage == "search"}
+    assert tried == {(0, 64), (1, 32)}
+    assert {run.seed for run, _ in planner.runs() if run.trial == 1} == set(range(1000, 1006))
 
 
 def test_results_of_another_form_of_the_study_do_not_count() -> None:

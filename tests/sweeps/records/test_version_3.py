@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.planning.suggestions import Suggestions
 from setsweep.sweeps.records.journal import Journal
+from setsweep.sweeps.study.defaults import as_begun
 from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.sweep.loop import Sweep
 
@@ -30,7 +32,7 @@ def storage(folder: Path) -> Path:
 
 def test_every_result_is_found_under_the_key_that_its_configuration_has_today() -> None:
     journal = Journal(HERE, read_only=True)
-    planner = Planner(read_study(HERE / "study.yaml"), journal.results)
+    planner = Planner(as_begun(read_study(HERE / "study.yaml"), journal.defaults), journal.results, journal.trials)
     assert (planner.done, planner.total, planner.failed) == (30, 30, 12)
     assert len(journal.group_sizes) == 6
 
@@ -38,7 +40,26 @@ def test_every_result_is_found_under_the_key_that_its_configuration_has_today() 
 def test_the_protocol_is_the_one_that_was_written_down() -> None:
     journal = Journal(HERE, read_only=True)
     assert journal.study is not None
-    assert journal.study["protocol"] == read_study(HERE / "study.yaml").protocol()
+    assert journal.defaults == 1
+    assert journal.study["protocol"] == as_begun(read_study(HERE / "study.yaml"), 1).protocol()
+
+
+def test_its_trials_are_those_whose_results_are_there_and_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Suggestions, "ask", None)
+    journal = Journal(HERE, read_only=True)
+    planner = Planner(as_begun(read_study(HERE / "study.yaml"), 1), journal.results, journal.trials)
+    trials = {(run.trial, run.params["alpha"]) for run, _ in planner.runs() if run.stage == "search"}
+    assert (0, 1.0) in trials
+    assert {number for number, _ in trials} == {0, 1, 2}
+    assert planner.new_trials() == []
+
+
+def test_a_study_that_was_begun_under_other_defaults_says_what_it_keeps() -> None:
+    study = as_begun(read_study(HERE / "study.yaml"), 1)
+    assert study.notes == (
+        "search.sampler: tpe, confirm.default: false, as when this study was begun; "
+        "what its file says goes before, and --replace begins anew.",
+    )
 
 
 def test_the_study_ends_without_training_anything_and_its_table_is_the_old_one(

@@ -1,0 +1,198 @@
+"""One arm at one grid point: its search, its race, and the confirmation of what they have chosen.
+
+What comes next is written down as one course of steps (`_steps`); each gives runs, and the next step is taken when the
+results that it waits for are there.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from setsweep.sweeps.planning.candidate import Candidate
+from setsweep.sweeps.planning.choice import best_first
+from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.planning.precision import Pilots
+from setsweep.sweeps.planning.searching import Searching
+from setsweep.sweeps.planning.trials import Trials, Values
+from setsweep.sweeps.study.configuration import plain_config
+from setsweep.sweeps.study.study import Arm, Point, Stage, Study
+from setsweep.trainables.config.complete import complete_config
+from setsweep.trainables.config.run_config import RunConfig
+from setsweep.trainables.config.run_result import RunResult
+
+Results = Mapping[str, RunResult]
+
+
+class Cell:
+    """Decides the runs of one arm at one grid point.
+
+    Args:
+        study, arm, point: what is asked for.
+        known: the values of trials decided earlier, by their number.
+        pilots: of the point, where the confirmation is to a precision.
+
+    Attributes:
+        runs: all decided so far, in order.
+        waiting: those of them that are not given out yet.
+        missing: the keys of those whose results are missing.
+        finished: whether nothing more comes.
+    """
+
+    def __init__(self, study: Study, arm: Arm, point: Point, known: Mapping[int, Values], pilots: Pilots) -> None:
+        self.study, self.arm, self.point, self.pilots = study, arm, point, pilots
+        self.runs: list[PlannedRun] = []
+        self.waiting: deque[PlannedRun] = deque()
+        self.missing: set[str] = set()
+        self.finished = False
+        self.searching = Searching(study, arm, point, known) if study.search and arm.searched else None
+        self._of: dict[tuple[Stage, int | None], list[PlannedRun]] = {}
+        self._bases: dict[tuple[Stage, int | None], tuple[Candidate, RunConfig]] = {}
+        self._results: Results = {}
+        self._course = self._steps()
+        self._may_go_on: Callable[[], bool] = self._nothing_missing
+        self._confirmed: list[tuple[int | None, Values]] | None = None
+
+    @property
+    def total(self) -> int:
+        """How many runs there will be, as far as that is known: of a confirmation to a precision the pilot."""
+        return self._total(len(self.study.confirm_seeds))
+
+    @property
+    def most(self) -> int:
+        """How many runs there may be at most."""
+        if self.study.confirm.half_width is None:
+            return self.total
+        return self._total(max(self.study.confirm.most, len(self.study.confirm_seeds)))
+
+    @property
+    def left(self) -> int:
+        """Runs not given out yet, those not decided yet included."""
+        return self.total - len(self.runs) + len(self.waiting)
+
+    def advance(self, results: Results) -> list[PlannedRun]:
+        """Go as far as the results allow; returns the runs decided on the way."""
+        self._results = results
+        decided: list[PlannedRun] = []
+        while not self.finished and self._may_go_on():
+            self._may_go_on = self._nothing_missing
+            new = next(self._course, None)
+            if new is None:
+                self.finished = True
+                break
+            self.runs += new
+            lacking = [run for run in new if run.key not in results]
+            self.waiting.extend(lacking)
+            self.missing.update(run.key for run in lacking)
+            decided += new
+        return decided
+
+    def new_trials(self) -> list[Trials]:
+        """The trials decided since the last call that nobody has written down."""
+        return [] if self.searching is None else self.searching.new_trials()
+
+    def _steps(self) -> Iterator[list[PlannedRun]]:
+        if self.searching is not None:
+            yield from self._search(self.searching)
+            yield from self._race(self.searching)
+        yield from self._confirm()
+
+    def _search(self, searching: Searching) -> Iterator[list[PlannedRun]]:
+        seeds = searching.seeds
+        if not searching.search.asynchronous:
+            for batch in searching.batches():
+                yield [run for number in batch for run in self._trial(searching, number, seeds)]
+                for number in batch:
+                    searching.tell(number, self._pairs("search", number))
+            return
+        open_: set[int] = set()
+        for number in range(searching.trials):
+            searching.decide(number)
+            open_.add(number)
+            self._may_go_on = lambda: self._close(searching, open_) < searching.search.batch
+            yield self._trial(searching, number, seeds)
+        self._may_go_on = lambda: not self._close(searching, open_)
+        yield []
+
+    def _close(self, searching: Searching, open_: set[int]) -> int:
+        """Tell the search of trials that have ended; how many have not."""
+        for number in sorted(open_):
+            if not any(run.key in self.missing for run in self._of["search", number]):
+                searching.tell(number, self._pairs("search", number))
+                open_.discard(number)
+        return len(open_)
+
+    def _race(self, searching: Searching) -> Iterator[list[PlannedRun]]:
+        """Each further rung: the seeds that those who are still there lack."""
+        for index, (before, rung) in enumerate(itertools.pairwise(searching.rungs)):
+            going = sorted(searching.rounds()[index].survivors)
+            seeds = searching.all_seeds[before.seeds : rung.seeds]
+            yield [run for number in going for run in self._trial(searching, number, seeds)]
+            for number in going:
+                searching.tell(number, self._pairs("search", number))
+
+    def _confirm(self) -> Iterator[list[PlannedRun]]:
+        seeds, searching = self.study.confirm_seeds, self.searching
+        if searching is None:
+            self._confirmed = [(None, self.arm.default)]
+        elif searching.search.further:
+            self._confirmed = [(number, searching.tried[number]) for number in searching.front()]
+        else:
+            self._confirmed = [(None, searching.tried[best_first(searching.last_means())[0]])]
+        yield self._confirmation(seeds)
+        if self.study.confirm.half_width is None:
+            return
+        first = self._confirmed[0][0]
+        self.pilots.tell(self.arm.name, self._pairs("confirm", first))
+        self._may_go_on = lambda: self.pilots.seeds is not None
+        yield []
+        yield self._confirmation(range(len(seeds), self.pilots.seeds or 0))
+
+    def _confirmation(self, seeds: Iterable[int]) -> list[PlannedRun]:
+        """Runs of what is chosen with each of the seeds, and of the default beside it."""
+        seeds, confirmed = list(seeds), self._confirmed or []
+        runs = [run for number, values in confirmed for run in self._runs("confirm", number, values, seeds)]
+        return runs + (self._runs("default", None, self.arm.default, seeds) if self._confirms_default else [])
+
+    @property
+    def _confirms_default(self) -> bool:
+        return self.study.confirm.default and self.searching is not None
+
+    def _total(self, seeds: int) -> int:
+        searching = self.searching
+        members = 1 if searching is None or not searching.search.further else searching.search.front
+        members = members if self._confirmed is None else len(self._confirmed)
+        if self.pilots.seeds is not None and self.study.confirm.half_width is not None:
+            seeds = self.pilots.seeds
+        return (searching.runs if searching else 0) + (members + self._confirms_default) * seeds
+
+    def _trial(self, searching: Searching, number: int, seeds: Sequence[int]) -> list[PlannedRun]:
+        return self._runs("search", number, searching.tried[number], seeds)
+
+    def _runs(self, stage: Stage, trial: int | None, values: Values, seeds: Sequence[int]) -> list[PlannedRun]:
+        """One configuration with each of the seeds."""
+        if not seeds:
+            return []
+        if (stage, trial) not in self._bases:
+            plain = plain_config(self.study, self.arm, self.point, values, seed=seeds[0], test=stage != "search")
+            config = complete_config(plain)
+            params = self._params(values, config.loss)
+            candidate = Candidate(arm=self.arm.name, point=self.point, stage=stage, trial=trial, params=params)
+            self._bases[stage, trial] = candidate, config
+        candidate, base = self._bases[stage, trial]
+        runs = [PlannedRun(candidate=candidate, config=base.with_seed(seed)) for seed in seeds]
+        self._of.setdefault((stage, trial), []).extend(runs)
+        return runs
+
+    def _params(self, values: Mapping[str, Any], loss: Mapping[str, Any]) -> dict[str, Any]:
+        params = {name: value for name, value in loss.items() if name != "name"}
+        others = {**self.arm.fixed, **values}
+        return params | {path: value for path, value in others.items() if not path.startswith("loss.")}
+
+    def _pairs(self, stage: Stage, trial: int | None) -> list[tuple[PlannedRun, RunResult]]:
+        return [(run, self._results[run.key]) for run in self._of[stage, trial]]
+
+    def _nothing_missing(self) -> bool:
+        return not self.missing
