@@ -7,7 +7,7 @@ from typing import Any
 
 from setsweep.data import cifar100, cifar100_lt, circle, digits, fashion_mnist, image_folder, plantnet300k
 from setsweep.data.dataset import Dataset
-from setsweep.data.declaration import DatasetDeclaration
+from setsweep.data.declaration import SPLIT_OF_RUN, DatasetDeclaration
 from setsweep.data.files import Root
 from setsweep.data.label_noise import with_label_noise
 from setsweep.data.user_dataset import own_declaration
@@ -35,6 +35,11 @@ def declaration_of(settings: Mapping[str, Any]) -> DatasetDeclaration:
     return DATASETS[name]
 
 
+def data_of_run(settings: Mapping[str, Any], *, seed: int) -> Mapping[str, Any]:
+    """The settings of one run's data: where the split is to be the run's own, with its seed as that of the split."""
+    return {**settings, "split_seed": seed} if settings.get("split_seed") == SPLIT_OF_RUN else settings
+
+
 def base_settings(settings: Mapping[str, Any]) -> dict[str, Any] | None:
     """The settings that decide `load_base`, defaults filled in: equal ones mean that runs can share one copy.
 
@@ -54,7 +59,8 @@ def load_base(settings: Mapping[str, Any], *, root: Root = None, download: bool 
     """What all runs on a data set share: its images, decoded once, and its split; labels as published.
 
     Args:
-        settings: name and settings (checked by `trainables.config.sections`); `label_noise` is not looked at.
+        settings: name and settings (checked by `trainables.config.sections`), a split of its own drawn for each run
+            replaced by that of one (`data_of_run`); `label_noise` is not looked at.
         root: folder of the data files; None: SETSWEEP_DATA, else ~/.cache/setsweep.
         download: fetch files that are missing or damaged.
 
@@ -80,12 +86,14 @@ def load_dataset(
         seed: of the run.
         root: folder of the data files, see `load_base`.
         download: fetch files that are missing or damaged.
-        base: what `load_base` gives for the same `base_settings`, shared and left as it is; None: it is loaded.
+        base: what `load_base` gives for the same `base_settings` (of `data_of_run`), shared and left as it is; None: it
+            is loaded.
 
     Raises:
         ValueError: unknown data set; or a `base` for data that are drawn from the seed.
         data.files.DataError: a file is missing or damaged.
     """
+    settings = data_of_run(settings, seed=seed)
     declaration = declaration_of(settings)
     complete = _complete(declaration, settings)
     label_noise = complete.pop("label_noise")

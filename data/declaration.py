@@ -17,6 +17,7 @@ class DataSetting:
         default: used where nothing is said. Its type is the type of the setting; None: an optional whole number.
         low, high: ends of the legal range, included; `above`, `below`: ends that are not.
         choices: the legal names, where text must be one of some.
+        besides: words that are legal beside numbers.
         unit: what it is counted in, e.g. "pixels"; empty where it has none.
         about: what it does, one phrase.
         later: it came after the first results: a run with its default is the run that it was before.
@@ -28,6 +29,7 @@ class DataSetting:
     high: float | None = None
     below: float | None = None
     choices: tuple[str, ...] = ()
+    besides: tuple[str, ...] = ()
     unit: str = ""
     about: str = ""
     later: bool = False
@@ -35,7 +37,13 @@ class DataSetting:
 
 SETTING = "setting"  # under which the metadata of a dataclass's field have its row
 LABEL_NOISE = DataSetting(default=0.0, low=0, high=1, about="share of the training labels that are wrong")
-SPLIT_SEED = DataSetting(default=0, low=0, about="of the split into training and validation")
+SPLIT_OF_RUN = "run"  # a split that is drawn from the seed of the run
+SPLIT_SEED = DataSetting(
+    default=0,
+    low=0,
+    besides=(SPLIT_OF_RUN,),
+    about="of the split into training and validation; run: each run's seed, a copy of the data in memory for each",
+)
 
 Contradiction = tuple[str, str]  # a setting, and the rule that it breaks, without a subject
 

@@ -24,7 +24,7 @@ class Parcel:
 
     Args:
         job: to be done.
-        data: a handle to the shared part of its data, None where there is none.
+        data: handles to the shared parts of its data by what names them, None where there are none.
     """
 
     job: Job

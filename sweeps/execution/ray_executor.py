@@ -24,7 +24,7 @@ from ray.tune.schedulers import FIFOScheduler
 from setsweep.data.arrays import from_arrays, to_arrays
 from setsweep.sweeps.execution import cluster
 from setsweep.sweeps.execution.answers import Done, Wait
-from setsweep.sweeps.execution.datasets import DatasetCache, base_key
+from setsweep.sweeps.execution.datasets import DatasetCache, base_jobs, base_key, data_of
 from setsweep.sweeps.execution.errors import ExecutorError
 from setsweep.sweeps.execution.executor import Job, Outcome
 from setsweep.sweeps.execution.job_runner import JobRunner
@@ -119,15 +119,14 @@ class RayExecutor:
                 f"slots must stay alive, {self._lost.in_a_row} died without a result: {self._lost.error}"
             )
 
-    def _shared_data(self, job: Job) -> bytes | None:
-        """A handle to the shared part of the job's data, which is put into the object store once."""
-        key = base_key(job.configs[0].data)
-        if key is None:
-            return None
-        if key not in self._data:
-            reference = ray.put(to_arrays(self._datasets.take_base(job)))
-            self._data[key] = (reference, _pickled(reference))  # holding the reference keeps the data
-        return self._data[key][1]
+    def _shared_data(self, job: Job) -> dict[str, bytes]:
+        """Handles to the shared parts of the job's data, each of which is put into the object store once."""
+        parts = base_jobs(job)
+        for key, own in parts.items():
+            if key not in self._data:
+                reference = ray.put(to_arrays(self._datasets.take_base(own)))
+                self._data[key] = (reference, _pickled(reference))  # holding the reference keeps the data
+        return {key: self._data[key][1] for key in parts}
 
     def _run_tune(self, cpus: float, gpus: float) -> None:
         workload: Callable[[int], _SlotWorkload] = functools.partial(_SlotWorkload, self._address)
@@ -179,15 +178,14 @@ class _SlotWorkload:
             outcomes = [] if isinstance(answer, Wait) else self._do(answer)
 
     def _do(self, parcel: Parcel) -> list[Outcome]:
-        if parcel.data is not None:
-            self._handles[str(base_key(parcel.job.configs[0].data))] = parcel.data
+        self._handles |= parcel.data or {}
         outcomes = self._runner.run(parcel.job)
         if any(isinstance(each, RunResult) and each.cause == "memory" for each in outcomes):
             _free_memory()
         return outcomes
 
     def _load_base(self, job: Job) -> Any:
-        handle = self._handles[str(base_key(job.configs[0].data))]
+        handle = self._handles[str(base_key(data_of(job.configs[0])))]
         return from_arrays(ray.get(cloudpickle.loads(handle)))
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import torch
 
-from setsweep.data import base_settings, load_base, load_dataset
+from setsweep.data import base_settings, data_of_run, load_base, load_dataset
 from setsweep.data.dataset import Dataset
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.device import MOST_MEMORY, memory_in_use, product_precision
@@ -176,5 +176,7 @@ def _trained(timer: StepTimer, *, until: float) -> dict[str, Any]:
 def _datasets(configs: Sequence[RunConfig], root: str | None, download: bool) -> list[Dataset]:
     """The data of each seed, what they share loaded once."""
     data = configs[0].data
+    if data_of_run(data, seed=0) is not data:
+        return [load_dataset(data, seed=config.seed, root=root, download=download) for config in configs]
     base = None if base_settings(data) is None else load_base(data, root=root, download=download)
     return [load_dataset(config.data, seed=config.seed, base=base) for config in configs]

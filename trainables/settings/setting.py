@@ -85,5 +85,5 @@ def _rule(row: Hyperparameter | DataSetting) -> Rule:
     if row.default is None or isinstance(row.default, int | float):
         whole = not isinstance(row.default, float)
         legal = Number(whole=whole, low=row.low, above=row.above, high=row.high, below=row.below)
-        return number(legal, besides=(None,) if row.default is None else ())
+        return number(legal, besides=(None,) if row.default is None else row.besides)
     return anything()

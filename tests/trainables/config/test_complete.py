@@ -57,7 +57,10 @@ def test_a_loss_without_k_gets_none() -> None:
     ("changes", "messages"),
     [
         ({"data": {"name": "digits", "label_noise": 2}}, ["data.label_noise must be between 0 and 1, got 2."]),
-        ({"data": {"name": "digits", "split_seed": []}}, ["data.split_seed must be a whole number >= 0, got []."]),
+        (
+            {"data": {"name": "digits", "split_seed": []}},
+            ["data.split_seed must be a whole number >= 0 or run, got []."],
+        ),
         ({"data": {"name": ["digits"]}}, ["data.name must be a name, got ['digits']."]),
         ({"model": {"name": "linear", "bias": 1}}, ["model.bias must be true or false, got 1."]),
         ({"model": "linear"}, ["model must be a mapping, got 'linear'."]),

@@ -76,8 +76,8 @@ def test_values_take_the_type_of_the_default(name: str, key: str, given: Any, ke
             "data.label_noise must be a number between 0 and 1, got nan.",
         ),
         ({"name": "cifar100", "label_noise": True}, "data.label_noise must be a number between 0 and 1, got True."),
-        ({"name": "cifar100", "split_seed": None}, "data.split_seed must be a whole number >= 0, got None."),
-        ({"name": "cifar100", "split_seed": 0.5}, "data.split_seed must be a whole number >= 0, got 0.5."),
+        ({"name": "cifar100", "split_seed": None}, "data.split_seed must be a whole number >= 0 or run, got None."),
+        ({"name": "cifar100", "split_seed": 0.5}, "data.split_seed must be a whole number >= 0 or run, got 0.5."),
         (
             {"name": "cifar100", "subset": "all"},
             "data.subset must be a whole number between 100 and 45000 or null, got 'all'.",
