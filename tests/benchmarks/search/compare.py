@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -32,39 +33,42 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=9)
     parser.add_argument("--repetitions", type=int)
     parser.add_argument("--only", nargs="*", help="landscapes whose names contain one of these")
+    parser.add_argument("--rules", nargs="*", default=list(RULES))
     parser.add_argument("--searches", nargs="*", default=list(SEARCHES))
     options = parser.parse_args()
     landscapes = [*(real(options.folder) if options.folder else []), *laws()]
     landscapes = [each for each in landscapes if not options.only or any(part in each.name for part in options.only)]
     if options.what == "race":
-        _races(landscapes, options.trials, options.seeds, options.repetitions or 2000)
+        _races(landscapes, options.rules, options.trials, options.seeds, options.repetitions or 2000)
     else:
         _searches(landscapes, options.searches, options.repetitions or 200)
 
 
-def play_race(landscape: Landscape, trials: int, seeds: int, repetition: int) -> dict[str, tuple[bool, float, int]]:
+def play_race(
+    landscape: Landscape, trials: int, seeds: int, repetition: int, rules: Sequence[str] = tuple(RULES)
+) -> dict[str, tuple[bool, float, int]]:
     """By rule: whether the choice is good, its regret against the best tried, and the runs; of one repetition."""
     draw = np.random.default_rng(repetition)
     points: Array = sobol(landscape.dimensions, trials, repetition)
     means = landscape.mean(points)
     values = means[:, None] + landscape.noise(draw, points, seeds)
     found = {}
-    for name, rule in RULES.items():
-        chosen, runs = rule(values)
+    for name in rules:
+        chosen, runs = RULES[name](values)
         regret = float(means.max() - means[chosen])
         found[name] = regret <= POINTS, regret, runs
     return found
 
 
-def _races(landscapes: list[Landscape], trials: int, seeds: int, repetitions: int) -> None:
+def _races(landscapes: list[Landscape], rules: Sequence[str], trials: int, seeds: int, repetitions: int) -> None:
     print(f"{trials} trials, {seeds} seeds, {repetitions} repetitions: share of choices within 0.25 points of the best")
     print("tried (%), mean regret (points), runs (% of all)\n")
-    print("| landscape |" + "".join(f" {name} |" for name in RULES))
-    print("|---|" + "---:|" * len(RULES))
+    print("| landscape |" + "".join(f" {name} |" for name in rules))
+    print("|---|" + "---:|" * len(rules))
     for landscape in landscapes:
-        played = [play_race(landscape, trials, seeds, repetition) for repetition in range(repetitions)]
+        played = [play_race(landscape, trials, seeds, repetition, rules) for repetition in range(repetitions)]
         cells = []
-        for name in RULES:
+        for name in rules:
             good, regret, runs = np.mean([each[name] for each in played], 0)
             cells.append(f" {100 * good:.1f}, {100 * regret:.3f}, {100 * runs / (trials * seeds):.0f} |")
         print(f"| {landscape.name} |" + "".join(cells), flush=True)

@@ -96,7 +96,7 @@ def ours(trials: int, *, seeds: int = 1, race: int | None = None, sampler: str =
 
 
 def optunas(sampler: str, trials: int, *, seeds: int, batch: int = 1, start: int | None = None) -> Play:
-    """Optuna, the mean over the seeds told; in batches with the default first and a start of a third: ours of before."""
+    """Optuna, the mean over the seeds told; in batches, from the default on: ours of before."""
 
     def play(landscape: Landscape, repetition: int) -> float:
         import optuna
