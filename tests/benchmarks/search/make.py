@@ -1,6 +1,6 @@
 """Makes the journal of real runs that the benchmark of searches is played on.
 
-    python tests/benchmarks/search/make.py FOLDER        about 20 minutes on one core
+    python tests/benchmarks/search/make.py FOLDER        about 13 minutes on one core
 
 Digits of which 40 % of the training labels are wrong, a small network: `avgk` on 9 learning rates x 9 alphas, on 21
 alphas, and `noised_topk_hinge` on 21 epsilons, each with the same 30 seeds. All of it is a study of Setsweep with the
