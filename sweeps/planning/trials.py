@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,17 +52,20 @@ class KnownTrials:
         self._written.setdefault(_place(trials.arm, trials.point), []).append(trials)
 
     def add_result(self, arm: str, point: Point, trial: int, config: Mapping[str, Any], key: str) -> None:
-        """Take the configuration of a trial's result, as plain data, and its run key."""
-        self._trained.setdefault(_place(arm, point), {})[trial] = config, key
+        """Take the configuration of a trial's result, as plain data, and its run key.
+
+        Once trials are written down, those say all, and their results nothing more.
+        """
+        place = _place(arm, point)
+        if place not in self._written:
+            self._trained.setdefault(place, {})[trial] = config, key
 
     def values_of(self, study: Study, arm: Arm, point: Point) -> dict[int, Values]:
         """The values that an arm has tried at a point, by the number of the trial."""
-        place = _place(arm.name, point)
-        if place not in self._written:
-            return dict(self._from_results(study, arm, point))
-        found: dict[int, Values] = {}
-        digest = search_digest(study, arm)
-        for trials in self._written[place]:
+        found = dict(self._from_results(study, arm, point))
+        written = self._written.get(_place(arm.name, point), ())
+        digest = search_digest(study, arm) if written else ""
+        for trials in written:
             if trials.of == digest:
                 found |= {number: _typed(arm, each) for number, each in enumerate(trials.values, trials.first)}
         return found
@@ -70,8 +74,9 @@ class KnownTrials:
         """Those of which the study would make the same run, numbered without gaps: a trial that repeats another has no
         result of its own.
         """
-        numbers = iter(range(len(self._trained.get(_place(arm.name, point), {}))))
-        for trial, (config, key) in sorted(self._trained.get(_place(arm.name, point), {}).items()):
+        trained = self._trained.get(_place(arm.name, point), {})
+        numbers = itertools.count()
+        for trial, (config, key) in sorted(trained.items()):
             values = {path: _at(config, path) for path in arm.searched}
             inside = all(space.contains(values[path]) for path, space in arm.searched.items())
             if not inside and (trial, values) != (0, arm.default):

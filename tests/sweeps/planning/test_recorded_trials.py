@@ -156,6 +156,23 @@ def test_trials_of_another_search_are_not_taken_for_this_ones(changed: Study) ->
     assert planner.new_trials() != []
 
 
+def test_a_journal_of_results_alone_goes_on_with_trials_that_are_written_down() -> None:
+    """As one from before trials were: its own stay, also when later ones are written down beside them."""
+    search = replace(RACE, sampler="qmc", race=None)
+    first, trials = Planner(_study(search)), KnownTrials()
+    results = _play(first)
+    for run, _ in first.runs():
+        if run.trial is not None:
+            trials.add_result(run.arm, run.point, run.trial, run.config.to_dict(), run.key)
+    longer = _study(replace(search, sampler="tpe", trials=15))
+    planner = Planner(longer, _known(results), trials)
+    results += _play(planner, trials)
+    again = Planner(longer, _known(results), trials)
+    assert (again.done, again.total, again.new_trials()) == (18, 18, [])
+    assert _tried(again) == _tried(planner)
+    assert {number: alpha for number, alpha in _tried(again).items() if (number or 0) < 12} == _tried(first)
+
+
 def test_of_a_batch_that_is_known_in_part_the_rest_is_asked_for() -> None:
     whole = Planner(_study())
     _play(whole)

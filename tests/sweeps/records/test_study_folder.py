@@ -18,6 +18,7 @@ from setsweep.sweeps.records.study_folder import (
     stored_study,
     study_folder,
 )
+from setsweep.sweeps.study.defaults import DEFAULTS
 from setsweep.sweeps.study.errors import StudyError
 from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.study.study import Study
@@ -71,7 +72,8 @@ def test_a_model_lies_under_the_key_of_its_run(make_pair: Callable[..., Any]) ->
 
 def test_a_study_that_is_begun_leaves_its_file_and_its_description(mine: Study) -> None:
     with open_journal(mine, Path("results/mine")) as journal:
-        assert journal.study == {"name": "mine", "protocol": mine.protocol(), "text": mine.text}
+        begun = {"name": "mine", "protocol": mine.protocol(), "text": mine.text, "defaults": DEFAULTS}
+        assert journal.study == begun
     assert Path("results/mine/study.yaml").read_text() == mine.text
     assert {path.name for path in Path("results/mine").iterdir()} == {"journal.jsonl", "study.yaml"}
 

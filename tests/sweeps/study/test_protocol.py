@@ -16,6 +16,7 @@ from setsweep.sweeps.study.study import Resources, Search, Study
 Errors = Callable[..., list[str]]
 Read = Callable[..., Study]
 
+SMALL = "study: small\ndata: {name: digits}\nmodel: {name: linear}\nk: 2\narms: [cross_entropy]\n"
 METRICS = ", ".join(f"val/{rule}{k}_accuracy" for rule in ("avg", "macro_avg", "macro_top", "top") for k in (2, 3))
 
 
@@ -55,8 +56,6 @@ def test_resources_are_numbers_or_measured(read_text: Any, example: str, given: 
     ("before", "after", "message"),
     [
         ("trials: 12", "trials: 0", "12: search.trials: must be >= 1, got 0."),
-        ("trials: 12", "trails: 12", "12: search.trails: unknown field 'trails'. Did you mean 'trials'? Known: asynchronous, batch, objective, sampler, seeds, trials."),
-        ("sampler: tpe", "sampler: tp", "12: search.sampler: must be one of tpe, random, qmc, grid, gp, got 'tp'. Did you mean 'tpe'?"),
         ("val/avg2_accuracy", "test/avg2_accuracy", "12: search.objective: must be a validation metric, as a choice made on test data spoils them, got 'test/avg2_accuracy'."),
         ("val/avg2_accuracy", "val/avg2_acc", f"12: search.objective: unknown validation metric 'val/avg2_acc'. Did you mean 'val/avg2_accuracy'? Known: {METRICS}."),
         ("val/avg2_accuracy", "val/top5_accuracy", f"12: search.objective: unknown validation metric 'val/top5_accuracy'. Did you mean 'val/top3_accuracy'? Known: {METRICS}."),
@@ -65,9 +64,25 @@ def test_resources_are_numbers_or_measured(read_text: Any, example: str, given: 
         ("seeds: 2}", "seeds: [-1]}", "12: search.seeds: must be between 0 and 9223372036854775807, got -1."),
         ("seeds: 2}", "seeds: many}", "12: search.seeds: must be a number of seeds or a list of them, got 'many'."),
         ("seeds: 2}", "batch: 0}", "12: search.batch: must be >= 1, got 0."),
-        ("seeds: 2}", "asynchronous: true}", "12: search.asynchronous: must be false, as asynchronous search is not supported yet, got True."),
+        ("trials: 12", "trails: 12", "12: search.trails: unknown field 'trails'. Did you mean 'trials'? Known: asynchronous, batch, front, objective, race, sampler, seeds, trials."),
+        ("sampler: tpe", "sampler: tp", "12: search.sampler: must be one of auto, gp, tpe, qmc, random, grid, cmaes, nsga2, got 'tp'. Did you mean 'tpe'?"),
+        ("seeds: 2}", "seeds: 2, race: {seeds: 2}}", "12: search.race.seeds: must be > the 2 that every trial has (search.seeds), got 2."),
+        ("seeds: 2}", "seeds: 2, race: 9}", "12: search.race: must be a mapping, got 9."),
+        ("seeds: 2}", "seeds: 2, race: {seds: 9}}", "12: search.race.seds: unknown field 'seds'. Did you mean 'seeds'? Known: seeds."),
+        ("sampler: tpe", "sampler: nsga2", "12: search.sampler: must be another where there is one objective, got 'nsga2'."),
+        ("sampler: tpe", "sampler: cmaes, asynchronous: true", "12: search.asynchronous: must be false with cmaes, whose batches are its generations, got True."),
+        ("sampler: tpe", "sampler: cmaes, batch: 3", "12: search.batch: must be >= 4 with cmaes, whose batches are its generations, got 3."),
+        ("val/avg2_accuracy", "[]", "12: search.objective: must be one metric or more, each once, got []."),
+        ("val/avg2_accuracy", "[val/avg2_accuracy, val/avg2_accuracy]", "12: search.objective: must be one metric or more, each once, got ['val/avg2_accuracy', 'val/avg2_accuracy']."),
+        ("val/avg2_accuracy", "[val/avg2_set_size, val/avg2_accuracy]", "12: search.objective: must begin with an accuracy, which says what is best of one, got 'val/avg2_set_size'."),
+        ("val/avg2_accuracy, seeds: 2", "[val/avg2_accuracy, val/avg3_accuracy], race: {}", "12: search.race: must be left out with several objectives, of which none says who is ahead."),
+        ("sampler: tpe, objective: val/avg2_accuracy", "sampler: cmaes, objective: [val/avg2_accuracy, val/top2_accuracy]", "12: search.sampler: must be one of auto, gp, tpe, qmc, random, grid, nsga2 with several objectives, got 'cmaes'."),
         ("seeds: 5", "seeds: [1001, 1002]", "13: confirm.seeds: must be fresh, none of those of the search, got [1001] in both."),
         ("confirm: {seeds: 5}", "confirm: 5", "13: confirm: must be a mapping, got 5."),
+        ("seeds: 5", "half_width: 0", "13: confirm.half_width: must be > 0 and < 50 or null, got 0."),
+        ("seeds: 5", "seeds: 5, half_width: 0.3", "13: confirm.seeds: must be left out with confirm.half_width, which says how many, got 5."),
+        ("seeds: 5", "half_width: 0.3, pilot: 8, max: 7", "13: confirm.max: must be >= confirm.pilot = 8, got 7."),
+        ("seeds: 5", "pilot: 8", "13: confirm.pilot: must be left out without confirm.half_width, got 8."),
         ("baseline: cross_entropy", "baseline: ce", "14: compare.baseline: unknown arm 'ce'. Known: avgk, cross_entropy, noised_topk_hinge."),
         ("confidence: 0.95", "confidence: 95", "14: compare.confidence: must be > 0 and < 1, got 95."),
         ("correction: holm", "correction: holms", "14: compare.correction: must be one of holm, bonferroni, none, got 'holms'. Did you mean 'holm'?"),
@@ -83,7 +98,7 @@ def test_one_mistake_gives_one_error_with_its_line(mistake: Errors, before: str,
 
 def test_a_search_that_says_nothing_has_every_default(read_text: Read, example: str) -> None:
     assert read_text(example, "search={}").search == Search(
-        trials=20, sampler="tpe", objective="val/avg2_accuracy", seeds=(1000, 1001), batch=4
+        trials=20, sampler="auto", objective="val/avg2_accuracy", seeds=(1000,), batch=4
     )
 
 
@@ -147,7 +162,8 @@ def test_a_searched_training_value_without_a_search_is_told_once(errors_of: Erro
 
 
 def test_the_grid_sampler_takes_as_many_combinations_as_are_bearable(read_text: Read, example: str) -> None:
-    text = example.replace("sampler: tpe", "sampler: grid").replace("{log_uniform: [0.1, 10]}", "{choice: [1, 2]}")
+    text = example.replace("trials: 12, sampler: tpe", "sampler: grid")
+    text = text.replace("{log_uniform: [0.1, 10]}", "{choice: [1, 2]}")
     text = text.replace("{log_uniform: [0.01, 10]}, num_samples: 3", "0.1, num_samples: {int: [1, 10000]}")
     assert read_text(text).arms["noised_topk_hinge"].searched["loss.num_samples"].size == 10_000
 
@@ -193,3 +209,43 @@ def test_resources_that_are_neither_are_refused(read_text: Any, example: str, gi
     with pytest.raises(StudyError) as refused:
         read_text(example.replace("{cpus: 1, gpus: 0}", given))
     assert message in str(refused.value)
+
+
+def test_a_search_can_be_raced_and_a_confirmation_be_to_a_precision(read_text: Read, example: str) -> None:
+    text = example.replace("sampler: tpe, ", "").replace("seeds: 2}", "race: {seeds: 9}}")
+    study = read_text(text.replace("{seeds: 5}", "{half_width: 0.3, pilot: 4, max: 20}"))
+    assert study.search == Search(trials=12, sampler="auto", objective="val/avg2_accuracy", seeds=(1000,), race=9)
+    assert study.confirm_seeds == (0, 1, 2, 3)
+    assert (study.confirm.default, study.confirm.most) == (True, 20)
+    assert study.confirm.half_width == pytest.approx(0.003)
+    assert study.primary == "test/avg2_accuracy"
+
+
+def test_several_objectives_are_a_list_and_set_sizes_among_them(read_text: Read, example: str) -> None:
+    study = read_text(example, "search.objective=[val/avg2_accuracy, val/top2_accuracy, val/avg3_set_size]")
+    assert study.search
+    assert study.search.objectives == ("val/avg2_accuracy", "val/top2_accuracy", "val/avg3_set_size")
+
+
+def test_a_grid_is_tried_whole_and_says_so_where_fewer_are_asked_for(
+    read_text: Read, errors_of: Callable[..., list[str]]
+) -> None:
+    text = SMALL.replace("[cross_entropy]", "{avgk: {alpha: {choice: [1, 2, 3]}, training.epochs: {int: [1, 2]}}}")
+    study = read_text(f"{text}search: {{sampler: grid}}\n")
+    assert study.search
+    assert study.search.trials_of(study.arms["avgk"]) == 6
+    [error] = errors_of(f"{text}search: {{sampler: grid, trials: 5}}\n")
+    whole = "the 6 combinations of avgk, as a grid is tried whole"
+    assert error == f"study.yaml:6: search.trials: must be left out or >= {whole}, got 5."
+
+
+def test_a_sampler_of_ranges_refuses_a_choice(read_text: Read, errors_of: Callable[..., list[str]]) -> None:
+    text = SMALL.replace("[cross_entropy]", "{avgk: {alpha: {choice: [1, 2, 3]}}}")
+    assert errors_of(f"{text}search: {{sampler: cmaes}}\n") == [
+        "study.yaml:5: arms.avgk.alpha: must be a range for the cmaes sampler, which knows no choices, got choice."
+    ]
+
+
+def test_an_asynchronous_search_says_what_it_gives_up(read_text: Read, example: str) -> None:
+    [note] = read_text(example, "search.asynchronous=true").notes
+    assert note.startswith("search.asynchronous: suggestions depend on which runs finished first")

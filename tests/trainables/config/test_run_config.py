@@ -13,6 +13,7 @@ import pytest
 
 from setsweep.data.augment import Augmentation
 from setsweep.trainables.config import run_config
+from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.config.run_config import (
     Optimizer,
     RunConfig,
@@ -145,3 +146,14 @@ def test_a_configuration_with_little_said_takes_the_defaults() -> None:
     plain = {"data": {"name": "digits"}, "model": {"name": "linear"}, "loss": {"name": "focal"}, "k": [1], "seed": 0}
     assert RunConfig.from_dict(plain).training == Training()
     assert RunConfig.from_dict(plain).test
+
+
+def test_another_seed_has_the_key_that_its_configuration_has_by_itself() -> None:
+    config = complete_config(
+        {"data": {"name": "digits"}, "model": {"name": "linear"}, "loss": {"name": "focal"}, "k": 2}
+    )
+    for seed in (0, 7, 2**62):
+        assert config.with_seed(seed).key == replace(config, seed=seed).key
+        assert config.with_seed(seed).with_seed(1).key == replace(config, seed=1).key
+    odd = replace(config, data={"name": "a:b", "seed": 0, "test": True})
+    assert odd.with_seed(3).key == replace(odd, seed=3).key
