@@ -8,9 +8,7 @@ from pathlib import Path
 
 from setsweep.losses.values import nearest
 from setsweep.sweeps.planning.planned_run import PlannedRun
-from setsweep.sweeps.planning.planner import Planner
-from setsweep.sweeps.records.journal import Journal
-from setsweep.sweeps.records.study_folder import stored_study
+from setsweep.sweeps.records.study_folder import stored_planner, stored_study
 from setsweep.sweeps.reports.wording import settings
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.run_result import RunResult
@@ -35,8 +33,8 @@ class StoredRun:
 def stored_runs(study: str, storage: str) -> tuple[list[StoredRun], Path]:
     """The runs of a study, and its folder; for the arguments see the commands."""
     read, folder = stored_study(study, storage)
-    pairs = Planner(read, Journal(folder, read_only=True).results).runs()
-    return [StoredRun(read, planned, result) for planned, result in pairs], folder
+    planner = stored_planner(read, folder)
+    return [StoredRun(read, planned, result) for planned, result in planner.runs()], folder
 
 
 def find_run(runs: Sequence[StoredRun], key: str) -> StoredRun:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from setsweep.losses import LOSSES
 from setsweep.losses.values import nearest
 from setsweep.sweeps.study.protocol import (
-    ASYNCHRONOUS,
     RESOURCES,
     compare_settings,
     confirm_settings,
@@ -49,7 +48,6 @@ class Group:
 
 def study_groups() -> list[Group]:
     """All fields, in the order of a study file."""
-    search = {**search_settings(()), "asynchronous": ASYNCHRONOUS}
     training = {**TRAINING, KEEP_LR: KEEP_LR_PER_EXAMPLE}
     return [
         Group("", "", "what is asked", {"study": NAME, "about": ABOUT, "k": SIZES}),
@@ -61,7 +59,7 @@ def study_groups() -> list[Group]:
             Group("arms", name, loss.about, _below(f"arms.{name}", _hyperparameters(name)))
             for name, loss in LOSSES.items()
         ),
-        Group("search", "", "how hyperparameters are chosen, on validation", _below("search", search)),
+        Group("search", "", "how hyperparameters are chosen, on validation", _below("search", search_settings(()))),
         Group("confirm", "", "how the chosen ones are reported, on test", _below("confirm", confirm_settings())),
         Group("compare", "", "which differences are tested", _below("compare", compare_settings(None, ()))),
         Group("resources", "", "what a run occupies", _below("resources", RESOURCES)),

