@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from setsweep.losses.values import unknown
 from setsweep.sweeps.study.errors import Location, StudyError, error_line
+from setsweep.sweeps.study.hints import unknown_field
 from setsweep.sweeps.study.source import Source
+from setsweep.trainables.config.run_config import TRAINING
 from setsweep.trainables.settings.setting import Setting
 from setsweep.trainables.settings.yaml_text import Path
 
@@ -60,7 +61,8 @@ class Section:
         names = list(self.values if known is None else known)
         for field in self.values:
             if field not in names:
-                findings.add((*path, field), unknown("field", field, names))
+                training = () if path else TRAINING
+                findings.add((*path, field), unknown_field("field", field, names, training=training))
 
     def read(self, field: str, setting: Setting) -> Any:
         """The field's value in its own type; the default where it is left out or broken."""

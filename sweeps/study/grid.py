@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from setsweep.losses.values import unknown
 from setsweep.sweeps.study.findings import Findings, Section
+from setsweep.sweeps.study.hints import unknown_field
 from setsweep.sweeps.study.study import Arm
 from setsweep.trainables.config.run_config import TRAINING
 from setsweep.trainables.config.sections import check_data, check_model, declared_settings
@@ -35,7 +35,7 @@ def read_grid(findings: Findings, data: Mapping[str, Any], model: Mapping[str, A
         elif path in ("data.name", "model.name"):
             findings.add(("grid", path), f"must be the same in all of a study, got {values!r}.")
         else:
-            findings.add(("grid", path), unknown("grid field", path, known))
+            findings.add(("grid", path), unknown_field("grid field", path, known))
     points = math.prod(len(values) for values in grid.values())
     if points > MAX_POINTS:
         findings.add(("grid",), f"must have at most {MAX_POINTS} points, got {points}.")

@@ -46,7 +46,7 @@ def read_search(findings: Findings, ks: Sequence[int]) -> Search | None:
     section = Section(findings, ("search",), [*settings, "race"])
     read = section.read_all(settings)
     named = read.pop("objective")  # the default is no list
-    objective, *further = (named,) if isinstance(named, str) else named
+    objective, *further = (named,) if isinstance(named, str) else named or ("",)  # none where k is broken
     race = None
     if section.values.get("race") is not None:
         race = Section(findings, ("search", "race"), RACE).read("seeds", RACE["seeds"])

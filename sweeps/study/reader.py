@@ -101,7 +101,7 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
         download=download,
         text=dump_yaml(source.values),
         path=path,
-        notes=(*notes, *_notes(search)),
+        notes=(*notes, *_notes(search), *_unusual(training, confirm_seeds)),
     )
     if not findings.within("data", "model", "k", "training", "grid"):
         check_points(findings, study)
@@ -120,9 +120,20 @@ def _notes(search: Search | None) -> tuple[str, ...]:
     return (given_up,)
 
 
+def _unusual(training: TrainingBlock, confirm_seeds: tuple[int, ...]) -> list[str]:
+    """What is legal, and seldom meant."""
+    fixed, found = default_training() | training.fixed, []
+    if fixed["evaluate_every"] > fixed["epochs"]:
+        rule = f"{fixed['evaluate_every']} is beyond training.epochs = {fixed['epochs']}"
+        found.append(f"training.evaluate_every: {rule}: runs are evaluated once, at their end.")
+    if len(confirm_seeds) == 1:
+        found.append("confirm.seeds: one seed gives no interval and no test; at least 2 do, 5 or more are usual.")
+    return found
+
+
 def _k_of_losses(search: Search | None, k: tuple[int, ...]) -> int:
     """The set size of losses whose arm gives none: that of what is searched for, else the first that is reported."""
-    return (search and Metric.parse(search.objective).k) or k[0]
+    return (search and Metric.parse(search.objective).k) or k[0] if k else 1
 
 
 def _read_data_files(findings: Findings) -> tuple[str | None, bool]:
@@ -153,15 +164,14 @@ def _read_config(
 
 
 def _read_k(findings: Findings, classes: int | None) -> tuple[int, ...]:
-    """The set sizes; where they are broken, those of them that the rest can be checked with."""
+    """The set sizes; none where they are broken: what depends on them is then checked as in any study."""
     value = findings.source.values.get("k")
     try:
         return check_k(value, classes)
     except ConfigError as error:
         for problem in error.problems if "k" in findings.source.values else ():
             findings.add(("k",), problem.rule)
-    sizes = value if isinstance(value, list) else [value]
-    return tuple(sorted({size for size in sizes if type(size) is int and size > 0})) or (1,)
+    return ()
 
 
 def _complete(training: TrainingBlock) -> dict[str, Any]:

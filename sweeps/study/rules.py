@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from setsweep.losses.values import unknown
 from setsweep.trainables.evaluation.metric import Metric, accuracies, all_metrics, set_size
 from setsweep.trainables.settings.rules import Rule, listed, spelled, text
 
+_LONGEST_NAME = 100
 _K = "[1-9][0-9]*"
 VAL_PATTERN = f"val/(macro_)?(top|avg){_K}_accuracy"
 TEST_PATTERN = f"test/((top|avg){_K}_accuracy|macro_(top|avg){_K}_accuracy(_(few|medium|many))?|avg{_K}_set_size)"
@@ -16,7 +18,23 @@ TEST_PATTERN = f"test/((top|avg){_K}_accuracy|macro_(top|avg){_K}_accuracy(_(few
 
 def name_rule(what: str) -> Rule:
     """A name of letters, digits, ``-`` and ``_``, at most 100 of them."""
-    return spelled(r"[A-Za-z0-9_-]{1,100}", f"{what} of letters, digits, - and _")
+    rule = spelled(r"[A-Za-z0-9_-]{1,100}", f"{what} of letters, digits, - and _")
+
+    def check(value: Any) -> Any:
+        if isinstance(value, str) and len(value) > _LONGEST_NAME:
+            raise ValueError(f"must be at most {_LONGEST_NAME} characters long, got {len(value)}: {value[:20]!r}....")
+        try:
+            return rule.check(value)
+        except ValueError as error:
+            raise ValueError(f"{error}{_why_no_name(value)}") from None
+
+    return replace(rule, check=check)
+
+
+def _why_no_name(value: object) -> str:
+    if type(value) in (int, float):
+        return f' A number is a name in quotes: "{value}".'
+    return " Letters are a to z, without accents." if isinstance(value, str) and not value.isascii() else ""
 
 
 def objective_rule(ks: Sequence[int]) -> Rule:
@@ -27,7 +45,7 @@ def objective_rule(ks: Sequence[int]) -> Rule:
         known = Metric.find(value) if isinstance(value, str) else None
         if known is not None and known.split == "test":
             raise ValueError(f"must be a validation metric, as a choice made on test data spoils them, got {value!r}.")
-        if not isinstance(value, str) or value not in names:
+        if not isinstance(value, str) or value not in (names or [value]):
             raise ValueError(unknown("validation metric", value, names))
         return value
 
@@ -62,7 +80,7 @@ def metrics_rule(ks: Sequence[int]) -> Rule:
     def check(value: object) -> tuple[str, ...]:
         metrics: tuple[str, ...] = listed(text()).check(value)
         for metric in metrics:
-            if metric not in names:
+            if metric not in (names or [metric]):
                 raise ValueError(unknown("test metric", metric, names))
         if not metrics or len(set(metrics)) < len(metrics):
             raise ValueError(f"must be one metric or more, each once, got {list(metrics)!r}.")

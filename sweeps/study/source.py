@@ -15,6 +15,8 @@ from setsweep.sweeps.study.errors import Location, StudyError, error_line
 from setsweep.trainables.settings.yaml_text import Path, YamlError, dump_yaml
 from setsweep.trainables.settings.yaml_text import read_yaml as read_plain_yaml
 
+MOST_BYTES = 10**6
+
 
 @dataclass
 class Source:
@@ -146,11 +148,13 @@ def open_study(path_or_name: str | FilePath) -> tuple[str, str]:
     shown, path, names = str(path_or_name), FilePath(path_or_name), bundled_studies()
     try:
         if path.exists() and not (path.is_dir() and shown in names):
-            content = path.read_bytes()
+            content = _content(path)
         elif shown in names:
             content = (_bundle() / f"{shown}.yaml").read_bytes()
             shown = f"sweeps/studies/{shown}.yaml"
         else:
+            if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
+                raise StudyError([f"{shown}: must be a study file, got no such file.{nearest(path.stem, names)}"])
             known = f"{nearest(shown, names)} Bundled: {', '.join(names)}."
             raise StudyError([f"{shown}: must be a study file or the name of a bundled study, got neither.{known}"])
         return content.decode("utf-8-sig"), shown
@@ -158,6 +162,15 @@ def open_study(path_or_name: str | FilePath) -> tuple[str, str]:
         raise StudyError([f"{shown}: must be UTF-8 text, got byte {error.object[error.start]:#04x}."]) from None
     except OSError as error:
         raise StudyError([f"{shown}: must be a file that can be read, got: {error.strerror}."]) from None
+
+
+def _content(path: FilePath) -> bytes:
+    """What a regular file of a sensible size holds: a device or a pipe might never end. Raises StudyError, OSError."""
+    if not path.is_file() and not path.is_dir():
+        raise StudyError([f"{path}: must be a regular file, got a device, a pipe or a socket."])
+    if path.is_file() and path.stat().st_size > MOST_BYTES:
+        raise StudyError([f"{path}: must be at most a megabyte, got {path.stat().st_size:,} bytes."])
+    return path.read_bytes()
 
 
 def bundled_studies() -> list[str]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from setsweep.losses.values import unknown
 from setsweep.sweeps.study.findings import Findings, Section
+from setsweep.sweeps.study.hints import unknown_field
 from setsweep.sweeps.study.source import Source
 from setsweep.sweeps.study.space import Space, is_space, read_space
 from setsweep.trainables.config.presets import PRESETS, check_preset, settings_added
@@ -111,7 +111,7 @@ def _read_level(findings: Findings, keys: tuple[str, ...], block: TrainingBlock)
             findings.checked((*place, key), check_preset, value)
         elif "." in key or path not in TRAINING:
             if path not in BESIDES:
-                findings.add((*place, key), unknown("setting", path, [*TRAINING, *BESIDES]))
+                findings.add((*place, key), unknown_field("setting", path, [*TRAINING, *BESIDES]))
         elif is_space(value):
             read = partial(read_training_space, path, default=TRAINING[path].default)
             space = findings.checked((*place, key), read, value)

@@ -83,12 +83,35 @@ def read_yaml(text: str) -> tuple[Any, Lines]:
         return builder.build(node, ()), builder.lines
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise YamlError(line, (), f"must be YAML, got {error.problem}.") from None
+        raise YamlError(line, (), _in_plain_words(str(error.problem))) from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise YamlError(line, (), f"must be YAML, got the character {chr(error.character)!r}.") from None
     except RecursionError:
         raise YamlError(1, (), "must not be nested so deeply, or hold itself.") from None
+
+
+_PLAIN_WORDS = {
+    "found character '\\t' that cannot start any token": "must be indented with spaces, got a tab.",
+    "mapping values are not allowed here": "must have one colon with a space after it, or text in quotes, got another.",
+    "could not find expected ':'": "must be NAME: VALUE, got no colon.",
+    "found unexpected end of stream": "must close every quote, got the end of the text.",
+    "expected ',' or ']', but got '<stream end>'": "must close every [, got the end of the text.",
+    "expected ',' or '}', but got '<stream end>'": "must close every {, got the end of the text.",
+    "expected <block end>, but found '<block mapping start>'": "must be indented as the line before, got more spaces.",
+    "expected <block end>, but found '<block sequence start>'": "must be indented as the line before, got more spaces.",
+}
+_EXPECTED = re.compile(r"expected (',' or '.'), but got '(.*)'")
+
+
+def _in_plain_words(problem: str) -> str:
+    """What PyYAML says, as a rule."""
+    if problem in _PLAIN_WORDS:
+        return _PLAIN_WORDS[problem]
+    found = _EXPECTED.fullmatch(problem)
+    if found:
+        return f"must have {found[1]} here, got {found[2]!r}."
+    return f"must be YAML, got {problem}."
 
 
 def dump_yaml(value: Any) -> str:

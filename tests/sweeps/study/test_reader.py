@@ -140,7 +140,7 @@ def test_the_text_is_the_study_with_its_overrides(read_text: Read, example: str)
     [
         ("study: fashion-losses", "study: fashion losses", "1: study: must be a name of letters, digits, - and _, got 'fashion losses'."),
         ("study: fashion-losses", "study: ../x", "1: study: must be a name of letters, digits, - and _, got '../x'."),
-        ("study: fashion-losses", "study: 3", "1: study: must be a name of letters, digits, - and _, got 3."),
+        ("study: fashion-losses", "study: 3", "1: study: must be a name of letters, digits, - and _, got 3. A number is a name in quotes: \"3\"."),
         ("study: fashion-losses\n", "", "1: study: must be given, got nothing."),
         ("about: Which loss gives the best pairs on Fashion-MNIST?", "about: [1]", "2: about: must be text, got [1]."),
         ("confirm:", "confrim:", f"13: confrim: unknown field 'confrim'. Did you mean 'confirm'? Known: {KNOWN_FIELDS}."),

@@ -14,11 +14,25 @@ def test_a_name_is_letters_digits_hyphens_and_underscores(name: str) -> None:
     assert name_rule("a name").check(name) == name
 
 
-@pytest.mark.parametrize("name", ["", "x" * 101, "a b", "a/b", "..", "ü", "a\n", 3, None])
+@pytest.mark.parametrize("name", ["", "a b", "a/b", "..", "a\n", None, True])
 def test_what_can_be_no_folder_or_record_is_no_name(name: object) -> None:
     with pytest.raises(ValueError) as caught:
         name_rule("an arm's name").check(name)
     assert str(caught.value) == f"must be an arm's name of letters, digits, - and _, got {name!r}."
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("x" * 101, "must be at most 100 characters long, got 101: 'xxxxxxxxxxxxxxxxxxxx'...."),
+        (2024, 'must be a name of letters, digits, - and _, got 2024. A number is a name in quotes: "2024".'),
+        ("é", "must be a name of letters, digits, - and _, got 'é'. Letters are a to z, without accents."),
+    ],
+)
+def test_why_it_is_no_name_is_said_where_one_may_wonder(name: object, rule: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        name_rule("a name").check(name)
+    assert str(caught.value) == rule
 
 
 def test_an_objective_is_an_accuracy_on_validation_at_a_k_of_the_study() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -62,7 +63,7 @@ def test_keys_that_hold_dots_are_one_step(field: str, path: tuple[str, ...]) -> 
     [
         ("k", "--set k: must be FIELD=VALUE, got 'k'."),
         ("=2", "--set =2: must be FIELD=VALUE, got '=2'."),
-        ("k=[1", "--set k=[1: must be YAML, got expected ',' or ']', but got '<stream end>'."),
+        ("k=[1", "--set k=[1: must close every [, got the end of the text."),
         ("k.a=1", "--set k.a=1: k: must be a mapping, got 2."),
         (
             "k=!!python/name:os.x",
@@ -152,3 +153,30 @@ def test_plain_data_have_places_without_lines() -> None:
 def test_what_is_no_plain_data_is_refused(value: object) -> None:
     with pytest.raises(StudyError, match=r"^study: must be plain data, got Object of type .* not JSON serializable\.$"):
         plain_source({"data": value}, "study")
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("study: s\n\tk: 2\n", "2: must be indented with spaces, got a tab."),
+        ("study: a: b\n", "1: must have one colon with a space after it, or text in quotes, got another."),
+        ("arms: {a: 1\nk: 2\n", "2: must have ',' or '}' here, got ':'."),
+        ("k: [1, 2\n", "2: must close every [, got the end of the text."),
+    ],
+)
+def test_what_is_no_yaml_is_told_in_plain_words(text: str, rule: str) -> None:
+    with pytest.raises(StudyError) as caught:
+        read_source(text, "s.yaml")
+    assert caught.value.errors == (f"s.yaml:{rule}",)
+
+
+def test_a_device_and_a_huge_file_are_refused_before_they_are_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "huge.yaml").write_bytes(b"#" * 1_000_001)
+    for name, rule in (
+        ("pipe.yaml", "must be a regular file, got a device, a pipe or a socket."),
+        ("huge.yaml", "must be at most a megabyte, got 1,000,001 bytes."),
+        ("none.yaml", "must be a study file, got no such file."),
+    ):
+        with pytest.raises(StudyError, match=rule):
+            open_study(tmp_path / name)
