@@ -10,9 +10,13 @@ from torch import Tensor, nn
 
 from setsweep.losses import (
     avgk,
+    cardinality_aware,
+    conftr,
     cross_entropy,
+    differentiable_topk,
     focal,
     ldam,
+    logit_adjustment,
     noised_topk_hinge,
     role,
     single_positive,
@@ -45,6 +49,11 @@ LOSSES: dict[str, LossDeclaration] = {
         noised_topk_hinge.IMBALANCED,
         topk_transition.GROUPING,
         topk_transition.TRANSITION,
+        logit_adjustment.DECLARATION,
+        differentiable_topk.DECLARATION,
+        cardinality_aware.COST_SENSITIVE,
+        cardinality_aware.CONSTRAINED,
+        conftr.DECLARATION,
     )
 }
 

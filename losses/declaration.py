@@ -66,7 +66,8 @@ class LossDeclaration:
         paper: citation, short.
         about: what sets it is good for, one sentence.
         hyperparameters: by name, in the order of the module's arguments.
-        head: the kind of scores it takes. ``two_head`` gives it a pair (multi-label scores, candidate scores).
+        head: the kind of scores it takes. ``two_head`` gives it a pair, e.g. (multi-label scores, candidate scores).
+        either_head_predicts: of two heads, whether the second can be asked for the classes; else the first alone can.
         probabilities: how its scores become probabilities before they are thresholded.
         needs_k, needs_class_counts, needs_indices, needs_generator: what it must be given.
         soft_labels: whether labels may be (batch, classes) probabilities.
@@ -80,6 +81,7 @@ class LossDeclaration:
     about: str
     hyperparameters: Mapping[str, Hyperparameter] = field(default_factory=dict)
     head: Head = "linear"
+    either_head_predicts: bool = True
     probabilities: Probabilities = "softmax"
     needs_k: bool = False
     needs_class_counts: bool = False

@@ -15,6 +15,10 @@ EXACT = {"rtol": 1e-9, "atol": 1e-12}
 STOPS_GRADIENT = {"role"}  # each side of ROLE holds the other constant, which finite differences do not
 NEEDS_PLAIN_INDICES = {"role"}  # writes its estimates in place, under vmap and compile too
 KERNELS = 50  # each takes a GPU some microseconds, on however little
+MORE_KERNELS = {"differentiable_topk": 75}  # 5 for each of its network's 10 layers
+IN_HALVES = {"conftr"}  # one half of the batch calibrates for the other
+LOGARITHM_OF_A_MEAN = {"conftr"}  # which may be below 1
+WHOLE_BATCH = {"epr", "role", "conftr"}  # each value has a term of all of them
 TAKES_BATCHES = [name for name in NAMES if LOSSES[name].takes_batches]
 
 
@@ -30,10 +34,11 @@ def test_a_loss_is_listed_under_its_own_name_with_a_paper_and_a_purpose(name):
     assert declaration.about.endswith(".")
 
 
-def test_there_is_one_value_per_example_and_none_is_negative(name, example):
+def test_there_is_one_value_per_example_and_none_is_negative_but_logarithms(name, example):
     values = example(name).values()
     assert values.shape == (5,)
-    assert (values >= 0).all()
+    if name not in LOGARITHM_OF_A_MEAN:
+        assert (values >= 0).all()
 
 
 def test_the_gradient_agrees_with_finite_differences(name, example):
@@ -45,6 +50,8 @@ def test_the_gradient_agrees_with_finite_differences(name, example):
 
 
 def test_the_order_of_the_batch_does_not_matter(name, example):
+    if name in IN_HALVES:
+        pytest.skip("its own test permutes each half")
     case = example(name)
     order = torch.tensor([3, 0, 4, 1, 2])
     torch.testing.assert_close(case.values(rows=order), case.values()[order], **EXACT)
@@ -138,7 +145,7 @@ def test_a_nan_score_gives_nan_and_leaves_other_examples_alone(name, example):
             one[2, place] = torch.nan
         values = case.values(*scores)
         assert values[2].isnan()
-        if name not in ("epr", "role"):  # these have a term of the whole batch
+        if name not in WHOLE_BATCH:
             assert values[[0, 1, 3, 4]].isfinite().all()
 
 
@@ -269,7 +276,7 @@ def test_on_a_gpu_it_never_waits_stays_there_and_takes_few_kernels(name):
         values = functional_call(loss, state, (given, labels), extra)
     assert values.shape == (batch,)
     assert values.device.type == "cuda"
-    assert kernels.count <= KERNELS
+    assert kernels.count <= MORE_KERNELS.get(name, KERNELS)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from setsweep.losses import build_loss
+from setsweep.losses import LOSSES, build_loss
 from setsweep.losses.role import role
 
 SETTINGS = {"max_m": "max_margin", "s": "scale", "B": "num_samples"}
@@ -16,10 +16,13 @@ PLAIN = [
     "assume_negative",
     "calibrated_topk_hinge",
     "convex_topk_hinge",
+    "conftr",
     "cross_entropy",
+    "differentiable_topk",
     "epr",
     "focal",
     "ldam",
+    "logit_adjustment",
     "noised_imbalanced_topk_hinge",
     "noised_topk_hinge",
     "smooth_topk_hinge",
@@ -34,7 +37,8 @@ def close(actual, expected, rtol):
 
 
 def build(name, case, arrays, **changes):
-    settings = {SETTINGS.get(key, key): value for key, value in case["params"].items() if key != "alpha"} | changes
+    named = {SETTINGS.get(key, key): value for key, value in case["params"].items()}
+    settings = {key: value for key, value in named.items() if key in LOSSES[name].hyperparameters} | changes
     return build_loss(
         name,
         num_classes=arrays["logits"].shape[1],
@@ -103,3 +107,35 @@ def test_role_is_the_published_loss_with_exact_logarithms(golden, lam):
             to_scores, to_estimates = torch.autograd.grad(batch, (scores, estimates))
             close(to_scores, arrays["eps0_grad_logits"], 1e-6)
             close(to_estimates, arrays["eps0_grad_theta"], 1e-6)
+
+
+def test_differentiable_topk_is_what_the_published_package_returns(golden):
+    # difftopk 0.2.0, bitonic network, Cauchy distribution, softmax for top 1; it takes no m that is not below classes.
+    published = [(case, arrays) for case, arrays in golden("differentiable_topk") if "ref_difftopk_loss" in arrays]
+    assert len(published) == 7
+    for case, arrays in published:
+        _, values = values_of(build("differentiable_topk", case, arrays), arrays)
+        close(values.detach(), arrays["ref_difftopk_loss"], 1e-9)
+
+
+def test_the_floor_of_differentiable_topk_hardly_shows_where_the_probability_is_not_tiny(golden):
+    # log(p (1 - 2e-7) + 1e-7) - log p is between -2e-7 and 1e-7 / p.
+    for case, arrays in golden("differentiable_topk"):
+        _, values = values_of(build("differentiable_topk", case, arrays), arrays)
+        below = -arrays["paper_probability"].log() - values.detach()
+        assert (below > -2.1e-7).all()
+        assert (below <= 1e-7 / arrays["paper_probability"]).all()
+
+
+@pytest.mark.parametrize("name", ["cost_sensitive_cardinality", "constrained_cardinality"])
+def test_cardinality_losses_are_those_of_both_heads(golden, name):
+    for case, arrays in golden(name):
+        loss = build(name, case, arrays)
+        assert torch.equal(loss.sizes, arrays["sizes"])
+        scores, size_scores = (arrays[key].clone().requires_grad_() for key in ("logits", "size_logits"))
+        values = loss((scores, size_scores), arrays["y"])
+        close(values.detach(), arrays["paper_loss"], 1e-9)
+        close(values.mean().detach(), arrays["paper_mean"], 1e-9)
+        to_scores, to_sizes = torch.autograd.grad(values.mean(), (scores, size_scores))
+        close(to_scores[arrays["grad_defined"]], arrays["paper_grad"][arrays["grad_defined"]], 1e-6)
+        close(to_sizes, arrays["grad_size_logits"], 1e-6)

@@ -69,11 +69,17 @@ def check_training(plain: Mapping[str, Any]) -> Training:
 
 
 def check_for_loss(training: Training, declaration: LossDeclaration) -> None:
-    """Raise ConfigError for labels that a loss can't take."""
+    """Raise ConfigError for labels that a loss can't take, and for a head that doesn't score its classes."""
+    problems = []
     mixup = training.augment.mixup
     if mixup and not declaration.soft_labels:
         rule = f"must be 0 with {declaration.name}, which takes no soft labels, got {mixup:g}."
-        raise ConfigError([Problem("training.augment.mixup", rule)])
+        problems.append(Problem("training.augment.mixup", rule))
+    if training.head == "sccp" and not declaration.either_head_predicts:
+        rule = f"must be ml with {declaration.name}, whose other head does not score the classes, got sccp."
+        problems.append(Problem("training.head", rule))
+    if problems:
+        raise ConfigError(problems)
 
 
 def check_value(path: str, value: Any) -> Any:

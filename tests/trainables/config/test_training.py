@@ -151,3 +151,15 @@ def test_mixed_labels_are_for_losses_that_take_them(loss: str) -> None:
         check_for_loss(mixed, LOSSES[loss])
     message = f"training.augment.mixup must be 0 with {loss}, which takes no soft labels, got 0.2."
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_other_head_is_for_losses_where_it_scores_the_classes(loss: str) -> None:
+    other = Training(head="sccp")
+    if LOSSES[loss].either_head_predicts:
+        check_for_loss(other, LOSSES[loss])
+        return
+    with pytest.raises(ConfigError) as caught:
+        check_for_loss(other, LOSSES[loss])
+    message = f"training.head must be ml with {loss}, whose other head does not score the classes, got sccp."
+    assert str(caught.value) == message
