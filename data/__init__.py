@@ -7,7 +7,7 @@ from typing import Any
 
 from setsweep.data import cifar100, cifar100_lt, circle, digits, fashion_mnist, image_folder, plantnet300k
 from setsweep.data.dataset import Dataset
-from setsweep.data.declaration import SPLIT_OF_RUN, DatasetDeclaration
+from setsweep.data.declaration import LABEL_NOISE, SPLIT_OF_RUN, DatasetDeclaration
 from setsweep.data.files import Root
 from setsweep.data.label_noise import with_label_noise
 from setsweep.data.user_dataset import own_declaration
@@ -44,7 +44,7 @@ def base_settings(settings: Mapping[str, Any]) -> dict[str, Any] | None:
     """The settings that decide `load_base`, defaults filled in: equal ones mean that runs can share one copy.
 
     Returns:
-        All but `label_noise`; None for data that are drawn from each run's seed.
+        All but those of `LABEL_NOISE`; None for data that are drawn from each run's seed.
 
     Raises:
         ValueError: unknown data set.
@@ -52,7 +52,7 @@ def base_settings(settings: Mapping[str, Any]) -> dict[str, Any] | None:
     declaration = declaration_of(settings)
     if declaration.drawn_per_seed:
         return None
-    return {key: value for key, value in _complete(declaration, settings).items() if key != "label_noise"}
+    return {key: value for key, value in _complete(declaration, settings).items() if key not in LABEL_NOISE}
 
 
 def load_base(settings: Mapping[str, Any], *, root: Root = None, download: bool = False) -> Dataset:
@@ -60,7 +60,7 @@ def load_base(settings: Mapping[str, Any], *, root: Root = None, download: bool 
 
     Args:
         settings: name and settings (checked by `trainables.config.sections`), a split of its own drawn for each run
-            replaced by that of one (`data_of_run`); `label_noise` is not looked at.
+            replaced by that of one (`data_of_run`); label noise is not looked at.
         root: folder of the data files; None: SETSWEEP_DATA, else ~/.cache/setsweep.
         download: fetch files that are missing or damaged.
 
@@ -96,7 +96,7 @@ def load_dataset(
     settings = data_of_run(settings, seed=seed)
     declaration = declaration_of(settings)
     complete = _complete(declaration, settings)
-    label_noise = complete.pop("label_noise")
+    probability, kind = (complete.pop(name) for name in LABEL_NOISE)
     del complete["name"]
     if not declaration.drawn_per_seed:
         dataset = load_base(settings, root=root, download=download) if base is None else base
@@ -104,7 +104,7 @@ def load_dataset(
         dataset = declaration.load(seed=seed, **complete)
     else:
         raise ValueError(f"base must be None for {declaration.name}, whose data are drawn from the seed.")
-    return with_label_noise(dataset, label_noise, seed=seed)
+    return with_label_noise(dataset, probability, seed=seed, kind=kind)
 
 
 def _complete(declaration: DatasetDeclaration, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -95,7 +95,7 @@ DECLARATION = DatasetDeclaration(
     about="60,000 colour images of 32x32 pixels in 100 classes and 20 superclasses: 45,000 / 5,000 / 10,000.",
     source="Krizhevsky (2009), https://www.cs.toronto.edu/~kriz/cifar.html",
     settings={
-        "label_noise": LABEL_NOISE,
+        **LABEL_NOISE,
         "split_seed": SPLIT_SEED,
         "subset": DataSetting(
             default=None, low=_CLASSES, high=_TRAIN, unit="images", about="train on that many images alone"

@@ -58,7 +58,7 @@ DECLARATION = DatasetDeclaration(
     about="CIFAR-100 with exponentially fewer training images from class to class; validation and test balanced.",
     source=f"Cao et al. (2019), of {CIFAR100.source}",
     settings={
-        "label_noise": LABEL_NOISE,
+        **LABEL_NOISE,
         "imbalance": DataSetting(default=100.0, low=1, high=_LARGEST, about="images of the first class to the last's"),
         "split_seed": SPLIT_SEED,
     },

@@ -36,7 +36,16 @@ class DataSetting:
 
 
 SETTING = "setting"  # under which the metadata of a dataclass's field have its row
-LABEL_NOISE = DataSetting(default=0.0, low=0, high=1, about="share of the training labels that are wrong")
+LABEL_NOISE = {
+    "label_noise": DataSetting(default=0.0, low=0, high=1, about="share of the training labels that are wrong"),
+    "label_noise_kind": DataSetting(
+        default="exact",
+        choices=("exact", "published"),
+        about="wrong within superclasses, or drawn anew from blocks of 5 classes as in the papers' code",
+        later=True,
+    ),
+}
+NOISE_BLOCK = 5  # classes, of the published label noise
 SPLIT_OF_RUN = "run"  # a split that is drawn from the seed of the run
 SPLIT_SEED = DataSetting(
     default=0,
@@ -58,7 +67,7 @@ class DatasetDeclaration:
         source: where it comes from (citation or package).
         settings: every setting of `data:` that decides the result.
         load: called as ``load(root=..., download=..., **settings)``, where `drawn_per_seed` as
-            ``load(seed=..., **settings)``; `label_noise` is left out, it is applied to what this gives.
+            ``load(seed=..., **settings)``; those of `LABEL_NOISE` are left out, it is applied to what this gives.
         drawn_per_seed: the data is drawn anew from each run's seed (synthetic data), so it is never shared.
         contradictions: of legal settings, those that don't go together.
         num_classes: how many classes there are, or that as a function of all settings; None: only loading it tells.
@@ -76,3 +85,15 @@ class DatasetDeclaration:
     def defaults(self) -> dict[str, Any]:
         """Every setting with its default."""
         return {name: setting.default for name, setting in self.settings.items()}
+
+    def broken_rules(self, settings: Mapping[str, Any]) -> Iterable[Contradiction]:
+        """Of legal settings, all of them, those that don't go together: the data set's own, and the label noise's."""
+        yield from self.contradictions(settings)
+        classes = self.num_classes(settings) if callable(self.num_classes) else self.num_classes
+        if settings.get("label_noise_kind") == "published" and classes is not None and classes % NOISE_BLOCK:
+            yield "label_noise_kind", indivisible(classes)
+
+
+def indivisible(classes: int) -> str:
+    """The rule that the published label noise breaks with that many classes, without a subject."""
+    return f"must be exact where the classes don't divide into blocks of {NOISE_BLOCK}, got published for {classes}."

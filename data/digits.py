@@ -49,7 +49,7 @@ DECLARATION = DatasetDeclaration(
     name="digits",
     about="1,797 handwritten digits of 8x8 pixels in 10 classes: 1,077 / 360 / 360.",
     source="scikit-learn, sklearn.datasets.load_digits (Alpaydin and Kaynak, 1998)",
-    settings={"label_noise": LABEL_NOISE, "split_seed": SPLIT_SEED},
+    settings={**LABEL_NOISE, "split_seed": SPLIT_SEED},
     load=load_digits,
     num_classes=10,
 )

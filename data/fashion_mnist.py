@@ -119,7 +119,7 @@ DECLARATION = DatasetDeclaration(
     about="70,000 grey images of clothes, 28x28 pixels, in 10 classes: 55,000 / 5,000 / 10,000.",
     source="Xiao, Rasul and Vollgraf (2017), https://github.com/zalandoresearch/fashion-mnist",
     settings={
-        "label_noise": LABEL_NOISE,
+        **LABEL_NOISE,
         "split_seed": SPLIT_SEED,
         "subset": DataSetting(
             default=None, low=len(_NAMES), high=_TRAIN, unit="images", about="train on that many images alone"

@@ -199,7 +199,7 @@ DECLARATION = DatasetDeclaration(
     about="Your own images, one folder a class, with or without folders train, val and test around them.",
     source="a folder below the data root",
     settings={
-        "label_noise": LABEL_NOISE,
+        **LABEL_NOISE,
         "folder": DataSetting(default="images", about="below the data root, or an absolute path"),
         **image_settings(NORMALISATIONS),
         "val_fraction": DataSetting(default=0.1, above=0, below=1, about="of each class, where there is no folder val"),

@@ -1,7 +1,8 @@
 """A user's own data: a function named ``package.module:function`` in `data.name`.
 
 It is called as ``function(root=..., **settings)`` with the folder of the data files and the other settings of the
-`data` section but for `label_noise`, which is applied to what it gives: a `data.dataset.Dataset`.
+`data` section but for `label_noise` and `label_noise_kind`, which are applied to what it gives: a
+`data.dataset.Dataset`.
 
     def two_moons(*, root, sigma=0.1):
         return Dataset(train=Split(points, labels), val=..., test=..., num_classes=2)
@@ -26,14 +27,14 @@ from setsweep.data.user_function import own_function
 def own_declaration(settings: Mapping[str, Any]) -> DatasetDeclaration:
     """A row of the table of data sets for a user's function; its settings are those given, taken as they stand."""
     name = settings["name"]
-    own = {key: DataSetting(default=value) for key, value in settings.items() if key not in ("name", "label_noise")}
+    own = {key: DataSetting(default=value) for key, value in settings.items() if key not in ("name", *LABEL_NOISE)}
 
     def load(*, root: Root, download: bool, **given: Any) -> Dataset:
         del download
         return load_own(name, root=root, **given)
 
     return DatasetDeclaration(
-        name=name, about="Your own data.", source=name, settings={"label_noise": LABEL_NOISE, **own}, load=load
+        name=name, about="Your own data.", source=name, settings={**LABEL_NOISE, **own}, load=load
     )
 
 

@@ -37,7 +37,7 @@ def test_settings_pass_through_and_reach_the_function(own: str, tmp_path: Path) 
 
     dataset = load_base(settings, root=tmp_path)
 
-    assert check_data(settings) == {**settings, "label_noise": 0.0}
+    assert check_data(settings) == {**settings, "label_noise": 0.0, "label_noise_kind": "exact"}
     assert check_data(check_data(settings)) == check_data(settings)
     assert isinstance(dataset.train.inputs, torch.Tensor)
     assert dataset.train.inputs.max() == 4.0
@@ -53,12 +53,23 @@ def test_label_noise_is_the_runs_and_the_rest_is_shared(own: str) -> None:
     assert base_settings(settings) == {"name": f"{own}:two_points"}
 
 
+def test_published_label_noise_is_refused_once_the_classes_are_known(own: str) -> None:
+    settings = {"name": f"{own}:two_points", "label_noise_kind": "published"}
+
+    assert check_data(settings)["label_noise_kind"] == "published"
+    rule = (
+        r"^data\.label_noise_kind must be exact where the classes don't divide into blocks of 5, got published for 2\.$"
+    )
+    with pytest.raises(ValueError, match=rule):
+        load_dataset(settings, seed=0)
+
+
 def test_checking_the_settings_imports_nothing() -> None:
     settings = {"name": "a.module.that.is.not.there:function", "sizes": [1, {"a": None}]}
 
     assert check_data(settings)["sizes"] == [1, {"a": None}]
     assert declaration_of(settings).num_classes is None
-    assert set(declaration_of(settings).settings) == {"label_noise", "sizes"}
+    assert set(declaration_of(settings).settings) == {"label_noise", "label_noise_kind", "sizes"}
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,8 @@ def declared_settings(section: str, settings: Mapping[str, Any]) -> dict[str, Se
 
 def without_later(section: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """A section without the settings that came after the first results and have their defaults."""
-    known = _of_table(section, settings["name"]) if settings.get("name") in TABLES[section] else {}
+    named = settings.get("name") in TABLES[section] or is_own(settings.get("name"))
+    known = declared_settings(section, settings) if named else {}
     later = {name: setting.default for name, setting in known.items() if setting.later}
     return {name: value for name, value in settings.items() if name not in later or value != later[name]}
 
@@ -53,7 +54,7 @@ def _of_table(section: str, name: str) -> dict[str, Setting]:
 
 def check_data(settings: Any) -> dict[str, Any]:
     """The `data` section with its defaults. Raises ConfigError."""
-    return _check_named("data", settings, lambda complete: DATASETS[complete["name"]].contradictions(complete))
+    return _check_named("data", settings, lambda complete: DATASETS[complete["name"]].broken_rules(complete))
 
 
 def check_model(settings: Any) -> dict[str, Any]:

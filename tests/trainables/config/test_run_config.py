@@ -76,6 +76,15 @@ def test_what_came_later_and_is_not_set_is_left_out_of_a_configuration() -> None
     assert without_later({"data": {}, "search": {}}) == {"data": {}, "search": {}}
 
 
+@pytest.mark.parametrize("data", [{"name": "digits", "label_noise": 0.2}, {"name": "a.module:of_mine", "size": 3}])
+def test_label_noise_of_the_first_kind_is_no_part_of_the_key_and_another_kind_is(data: dict[str, Any]) -> None:
+    keys = [
+        replace(CONFIG, data={**data, **kind}).key
+        for kind in ({}, {"label_noise_kind": "exact"}, {"label_noise_kind": "published"})
+    ]
+    assert keys[0] == keys[1] != keys[2]
+
+
 def test_the_key_does_not_depend_on_the_order_of_the_settings() -> None:
     turned = {name: dict(reversed(getattr(CONFIG, name).items())) for name in ("data", "model", "loss")}
     assert replace(CONFIG, **turned).key == CONFIG.key

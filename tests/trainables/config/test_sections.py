@@ -27,7 +27,13 @@ KNOWN = "Known: cifar100, cifar100_lt, circle, digits, fashion_mnist, image_fold
 def test_defaults_are_filled_in_and_the_name_comes_first() -> None:
     complete = check_data({"label_noise": 0.2, "name": "cifar100"})
 
-    assert list(complete.items()) == [("name", "cifar100"), ("label_noise", 0.2), ("split_seed", 0), ("subset", None)]
+    assert list(complete.items()) == [
+        ("name", "cifar100"),
+        ("label_noise", 0.2),
+        ("label_noise_kind", "exact"),
+        ("split_seed", 0),
+        ("subset", None),
+    ]
 
 
 def test_completing_again_changes_nothing() -> None:
@@ -65,7 +71,7 @@ def test_values_take_the_type_of_the_default(name: str, key: str, given: Any, ke
         (
             {"name": "digits", "label_nose": 0.1},
             "data.label_nose: unknown setting 'label_nose'. Did you mean 'label_noise'? "
-            "Known: label_noise, split_seed.",
+            "Known: label_noise, label_noise_kind, split_seed.",
         ),
         ({"name": "digits", "label_noise": 1.5}, "data.label_noise must be between 0 and 1, got 1.5."),
         ({"name": "fashion_mnist", "label_noise": -0.1}, "data.label_noise must be between 0 and 1, got -0.1."),
@@ -102,6 +108,20 @@ def test_values_take_the_type_of_the_default(name: str, key: str, given: Any, ke
             "data.normalisation must be one of imagenet, plantnet, got 'symmetric'.",
         ),
         ({"name": "plantnet300k", "label_noise": 1.5}, "data.label_noise must be between 0 and 1, got 1.5."),
+        (
+            {"name": "cifar100", "label_noise_kind": "papers"},
+            "data.label_noise_kind must be one of exact, published, got 'papers'.",
+        ),
+        (
+            {"name": "plantnet300k", "label_noise_kind": "published"},
+            "data.label_noise_kind must be exact where the classes don't divide into blocks of 5, "
+            "got published for 1081.",
+        ),
+        (
+            {"name": "circle", "classes": 12, "label_noise_kind": "published"},
+            "data.label_noise_kind must be exact where the classes don't divide into blocks of 5, "
+            "got published for 12.",
+        ),
     ],
 )
 def test_wrong_settings_are_refused_with_the_rule_and_the_value(settings: dict[str, Any], message: str) -> None:
@@ -109,6 +129,12 @@ def test_wrong_settings_are_refused_with_the_rule_and_the_value(settings: dict[s
         check_data(settings)
 
     assert str(refusal.value) == message
+
+
+@pytest.mark.parametrize("classes", [5, 10, 15])
+def test_published_label_noise_is_for_classes_that_divide_into_blocks(classes: int) -> None:
+    settings = {"name": "circle", "classes": classes, "label_noise_kind": "published"}
+    assert check_data(settings)["label_noise_kind"] == "published"
 
 
 def test_a_model_has_its_defaults_and_its_contradictions() -> None:
