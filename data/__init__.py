@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from setsweep.data import cifar100, cifar100_lt, circle, digits, fashion_mnist, image_folder, plantnet300k
+from setsweep.data import (
+    cifar100,
+    cifar100_lt,
+    circle,
+    digits,
+    fashion_mnist,
+    image_folder,
+    imagenet,
+    imagenet_lt,
+    plantnet300k,
+)
 from setsweep.data.dataset import Dataset
 from setsweep.data.declaration import LABEL_NOISE, SPLIT_OF_RUN, DatasetDeclaration
 from setsweep.data.files import Root
@@ -15,7 +25,17 @@ from setsweep.data.user_function import is_own
 
 DATASETS: dict[str, DatasetDeclaration] = {
     module.DECLARATION.name: module.DECLARATION
-    for module in (circle, digits, fashion_mnist, cifar100, cifar100_lt, plantnet300k, image_folder)
+    for module in (
+        circle,
+        digits,
+        fashion_mnist,
+        cifar100,
+        cifar100_lt,
+        plantnet300k,
+        imagenet,
+        imagenet_lt,
+        image_folder,
+    )
 }
 
 

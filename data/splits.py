@@ -96,6 +96,26 @@ def hold_out(labels: Tensor, fraction: float, generator: torch.Generator) -> tup
     """
     counts = torch.bincount(labels)
     wanted = (counts * fraction).round().long().clamp(min=1).minimum((counts - 1).clamp(min=0))
+    return _held_out(labels, counts, wanted, generator)
+
+
+def hold_out_each(labels: Tensor, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """What is kept of a data set, and what is held out of it: the same number from every class, if it has so many.
+
+    Args:
+        labels: (n,) int64 class indices.
+        count: examples of each class to hold out.
+        generator: decides which examples.
+
+    Returns:
+        Indices of the examples kept, and of those held out, each ascending.
+    """
+    counts = torch.bincount(labels)
+    return _held_out(labels, counts, counts.clamp(max=count), generator)
+
+
+def _held_out(labels: Tensor, counts: Tensor, wanted: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Of each class with so many examples, which are kept and which `wanted` ones are not."""
     shuffled = torch.randperm(len(labels), generator=generator)
     by_class = shuffled[torch.argsort(labels[shuffled], stable=True)]
     rank = torch.arange(len(labels)) - (counts.cumsum(0) - counts).repeat_interleave(counts)

@@ -12,11 +12,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import setsweep.data.imagenet
+import setsweep.data.imagenet_lt
 from setsweep.data import DATASETS, load_base, load_dataset
 from setsweep.data.dataset import Dataset
 from setsweep.data.files import DataError
 from setsweep.data.plantnet300k import FOLDERS, LISTS
 
+WORDNET_IDS = [f"n{1_440_764 + 11 * number:08d}" for number in range(1000)]
 SPECIES = {str(1_355_868 + 7 * number): f"Genus{number // 4:03d} species{number} L." for number in range(1081)}
 
 
@@ -70,6 +73,39 @@ def plantnet_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (folder / "images" / split / species).mkdir(parents=True)
             (folder / "images" / split / species / "0.jpg").write_bytes(file.getvalue())
     (folder / LISTS[0]).write_text(json.dumps(SPECIES))
+    return root
+
+
+@pytest.fixture(scope="session")
+def imagenet(imagenet_root: Path) -> Dataset:
+    return load_base({"name": "imagenet", "val_per_class": 1}, root=imagenet_root)
+
+
+@pytest.fixture(scope="session")
+def imagenet_lt(imagenet_root: Path) -> Dataset:
+    return load_base({"name": "imagenet_lt"}, root=imagenet_root)
+
+
+@pytest.fixture(scope="session")
+def imagenet_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folders of ImageNet with the same small image twice for training and once for test in each of 1,000 classes,
+    and lists of ImageNet-LT that train on the first and validate on the second.
+    """
+    root = tmp_path_factory.mktemp("imagenet")
+    file = io.BytesIO()
+    _photo(9, 7).save(file, "JPEG")
+    images = {"train": ("train", "0.JPEG"), "val": ("train", "1.JPEG"), "test": ("val", "0.JPEG")}
+    lists: dict[str, list[str]] = {split: [] for split in images}
+    for index, name in enumerate(WORDNET_IDS):
+        for split, (part, image) in images.items():
+            path = root / setsweep.data.imagenet.FOLDERS[0] / part / name / image
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(file.getvalue())
+            lists[split].append(f"{part}/{name}/{image} {index}\n")
+    folder = root / setsweep.data.imagenet_lt.FOLDERS[0]
+    folder.mkdir()
+    for split, lines in lists.items():
+        (folder / setsweep.data.imagenet_lt.LISTS[split]).write_text("".join(lines))
     return root
 
 

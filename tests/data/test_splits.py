@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from setsweep.data.seeding import seeded_generator
-from setsweep.data.splits import stratified_order, stratified_split, train_and_val
+from setsweep.data.splits import hold_out_each, stratified_order, stratified_split, train_and_val
 
 BALANCED = torch.arange(20).repeat(50)
 SKEWED = torch.arange(5).repeat_interleave(torch.tensor([500, 200, 100, 20, 5]))
@@ -81,3 +81,12 @@ def test_the_split_depends_on_its_seed_and_on_the_data_set() -> None:
     assert val(0, "a") == val(0, "a")
     assert val(0, "a") != val(1, "a")
     assert val(0, "a") != val(0, "b")
+
+
+def test_of_each_class_the_same_number_is_held_out_if_it_has_so_many() -> None:
+    kept, held = hold_out_each(SKEWED, 15, seeded_generator(0, "test"))
+
+    assert SKEWED[held].bincount(minlength=5).tolist() == [15, 15, 15, 15, 5]
+    assert torch.equal(torch.cat([kept, held]).sort().values, torch.arange(825))
+    assert all((part.diff() > 0).all() for part in (kept, held))
+    assert not torch.equal(held, hold_out_each(SKEWED, 15, seeded_generator(1, "test"))[1])

@@ -91,7 +91,8 @@ def test_a_loss_without_k_gets_none() -> None:
             {"data": {"name": "digit"}, "seed": 1.5, "training": {"epochs": 0}},
             [
                 "data.name: unknown data set 'digit'. Did you mean 'digits'? "
-                "Known: cifar100, cifar100_lt, circle, digits, fashion_mnist, image_folder, plantnet300k.",
+                "Known: cifar100, cifar100_lt, circle, digits, fashion_mnist, image_folder, imagenet, imagenet_lt, "
+                "plantnet300k.",
                 "training.epochs must be >= 1, got 0.",
                 "seed must be a whole number between 0 and 9223372036854775807, got 1.5.",
             ],

@@ -21,7 +21,9 @@ from setsweep.trainables.config.sections import (
 )
 from setsweep.trainables.models.table import MODELS
 
-KNOWN = "Known: cifar100, cifar100_lt, circle, digits, fashion_mnist, image_folder, plantnet300k."
+KNOWN = (
+    "Known: cifar100, cifar100_lt, circle, digits, fashion_mnist, image_folder, imagenet, imagenet_lt, plantnet300k."
+)
 
 
 def test_defaults_are_filled_in_and_the_name_comes_first() -> None:
