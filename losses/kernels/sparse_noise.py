@@ -32,7 +32,7 @@ class Head(NamedTuple):
     Args:
         scores: (batch, width), -inf where a row has fewer.
         classes: (batch, width) of each score.
-        lowest: (batch,) a score below which all others lie; None: there are no others.
+        lowest: (batch,) a score that no other exceeds; None: there are no others.
     """
 
     scores: Tensor
@@ -75,7 +75,7 @@ def _draw(
     places, values = _select(noised, k)
     classes = head.classes.gather(1, places)
     if head.lowest is not None:
-        found = _raised(scores, head.lowest, values, epsilon=epsilon, generator=generator)
+        found = _raised(scores, head.classes, head.lowest, values, epsilon=epsilon, generator=generator)
         if found is not None:
             draws, *again = _select_again(found, k, head.classes, noised)
             classes.view(-1)[draws], values.view(-1)[draws] = again
@@ -151,7 +151,13 @@ def _select(noised: Tensor, k: int) -> tuple[Tensor, Tensor]:
 
 
 def _raised(
-    scores: Tensor, lowest: np.ndarray, values: Tensor, *, epsilon: float, generator: torch.Generator | None
+    scores: Tensor,
+    head_classes: Tensor,
+    lowest: np.ndarray,
+    values: Tensor,
+    *,
+    epsilon: float,
+    generator: torch.Generator | None,
 ) -> tuple[Tensor, Tensor, Tensor] | None:
     """Noised scores above `values`: (found,) draws, counted over the batch, (found,) classes and (found,) scores.
 
@@ -174,7 +180,8 @@ def _raised(
     tails = -np.expm1(density.numpy()[rows] * (uniform[2] - 1))  # never 0, which would be infinite noise
     before = scores.numpy()[rows, classes]
     after = (before - epsilon * ndtri(torch.from_numpy(tails)).numpy()).astype(before.dtype)
-    found = ((after > kth.ravel()[draws]) & (before < lowest[rows])).nonzero()[0]
+    found = ((after > kth.ravel()[draws]) & (before <= lowest[rows])).nonzero()[0]
+    found = found[(head_classes.numpy()[rows[found]] != classes[found, np.newaxis]).all(1)]  # of equals some are in it
     if len(found) == 0:
         return None
     return torch.from_numpy(draws[found]), torch.from_numpy(classes[found]), torch.from_numpy(after[found])
