@@ -69,6 +69,8 @@ class LossDeclaration:
         head: the kind of scores it takes. ``two_head`` gives it a pair, e.g. (multi-label scores, candidate scores).
         either_head_predicts: of two heads, whether the second can be asked for the classes; else the first alone can.
         probabilities: how its scores become probabilities before they are thresholded.
+        scaled_by: the hyperparameter that they are multiplied with before; empty: none.
+        revision: raised whenever a change makes the same configuration of this loss give another result.
         needs_k, needs_class_counts, needs_indices, needs_generator: what it must be given.
         soft_labels: whether labels may be (batch, classes) probabilities.
         takes_batches: whether values depend on the whole batch and the module takes ``batches=``: how many batches of
@@ -83,6 +85,8 @@ class LossDeclaration:
     head: Head = "linear"
     either_head_predicts: bool = True
     probabilities: Probabilities = "softmax"
+    scaled_by: str = ""
+    revision: int = 0
     needs_k: bool = False
     needs_class_counts: bool = False
     needs_indices: bool = False

@@ -5,6 +5,9 @@ macro accuracy on imbalanced data. Wants cosine scores (a normalised last layer)
 
 Differs from the paper: nothing; classes without examples, of which it does not speak, have the widest margin. Its
 deferred re-weighting is a schedule, not part of the loss. Table 1 of the noised paper leaves out the scale.
+
+The scale belongs to the probabilities, too: bare cosines would make them almost flat, and average-k sets would be
+ordered between examples by next to nothing.
 """
 
 from __future__ import annotations
@@ -83,5 +86,7 @@ DECLARATION = LossDeclaration(
         ),
     },
     head="cosine",
+    scaled_by="scale",
+    revision=1,  # 0: thresholds were found on the softmax of bare cosines
     needs_class_counts=True,
 )

@@ -8,7 +8,7 @@ for every k.
 
 Differs from the paper: a NaN score gives NaN; at the kink the gradient is 0, not that of equation 12; equation 13 is
 printed without a scale, and here as in the published code margin and noise are added to the unscaled cosines, then all
-is scaled.
+is scaled. The scale belongs to the probabilities that are thresholded, too, see `setsweep.losses.ldam`.
 """
 
 from __future__ import annotations
@@ -168,6 +168,8 @@ IMBALANCED = LossDeclaration(
         ),
     },
     head="cosine",
+    scaled_by="scale",
+    revision=1,  # 0: thresholds were found on the softmax of bare cosines
     needs_k=True,
     needs_class_counts=True,
     needs_generator=True,

@@ -1,7 +1,7 @@
 """A trained model as an MLflow model that returns sets: the threshold of each k is inside.
 
     model = mlflow.pyfunc.load_model("models:/m-...")
-    model.predict(images, params={"k": 5})        # (batch, classes) bool: the set of each image
+    model.predict(images, params={"k": 5, "sets": "avg"})        # (batch, classes) bool: the set of each image
 
 MLflow keeps the file that training saved and the name of this module, which loads it; so it can be loaded and served
 wherever Setsweep is installed.
@@ -37,8 +37,9 @@ def _signature(predictor: SetPredictor) -> ModelSignature:
         outputs=Schema([TensorSpec(np.dtype(bool), (-1, predictor.num_classes))]),
         params=ParamSchema(
             [
-                ParamSpec("k", "long", min(predictor.thresholds)),
-                ParamSpec("names", "boolean", False),
+                ParamSpec("k", "long", predictor.defaults["k"]),
+                ParamSpec("sets", "string", predictor.defaults["sets"]),
+                ParamSpec("names", "boolean", predictor.defaults["names"]),
             ]
         ),
     )

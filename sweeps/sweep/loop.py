@@ -148,6 +148,15 @@ class Sweep:
 
 
 def model_criterion(study: Study) -> str:
-    """The accuracy whose best epoch gives the kept model: the search's objective, else average-k at the first k."""
-    criterion = Metric.parse(study.search.objective) if study.search else accuracy("avg", study.k[0])
-    return criterion.on(None).name
+    """The accuracy whose best epoch gives the kept model: the study's objective.
+
+    That is the search's; without a search, average-k at the largest k, or where arms are not compared by it, the first
+    that they are compared by.
+    """
+    if study.search is not None:
+        return Metric.parse(study.search.objective).on(None).name
+    largest, compared = accuracy("avg", study.k[-1]), study.compare.metrics
+    if not compared or largest.on("test").name in compared:
+        return largest.name
+    criterion = Metric.parse(compared[0]).criterion
+    return largest.name if criterion is None else criterion.name

@@ -281,6 +281,7 @@ def test_the_saved_model_gives_the_metrics_reported(
             num_classes=10,
             ks=again.k,
             probabilities=saved["probabilities"],
+            scale=saved["scale"],
             thresholds={int(k): threshold for k, threshold in saved["thresholds"].items()},
         )
         assert measured.metrics[criterion] == result.metrics[f"{split}/{criterion}"]

@@ -130,12 +130,16 @@ class RunConfig:
 
     @cached_property
     def key(self) -> str:
-        """16 hexadecimal digits that name this run: a hash of the configuration and of the results version."""
+        """16 hexadecimal digits that name this run: a hash of the configuration, of the results version, and of the
+        revision of its loss where that has one.
+        """
         return hashlib.sha256(self._text.encode()).hexdigest()[:16]
 
     @cached_property
     def _text(self) -> str:
-        return json.dumps([RESULTS_VERSION, without_later(self.to_dict())], sort_keys=True, separators=(",", ":"))
+        revision = sections.revision(self.loss)
+        parts = [RESULTS_VERSION, without_later(self.to_dict()), *([revision] if revision else [])]
+        return json.dumps(parts, sort_keys=True, separators=(",", ":"))
 
     def with_seed(self, seed: int) -> RunConfig:
         """The same with another seed; a key of its own then costs next to nothing."""

@@ -42,6 +42,12 @@ def without_later(section: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if name not in later or value != later[name]}
 
 
+def revision(loss: Mapping[str, Any]) -> int:
+    """How often the results of a `loss` section's loss have changed since the first ones."""
+    name = loss.get("name")
+    return LOSSES[name].revision if name in LOSSES else 0
+
+
 @cache
 def _of_table(section: str, name: str) -> dict[str, Setting]:
     if section != "loss":

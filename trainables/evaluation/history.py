@@ -23,6 +23,7 @@ class History:
         criterion: the accuracy whose best epoch's weights will be saved, if any.
 
     Attributes:
+        config, criterion: as given.
         best: which epoch each metric reports.
         epochs: the epochs that were evaluated.
         curves: metrics at those epochs.
@@ -39,7 +40,7 @@ class History:
         known = [metric.name for metric in accuracies(config.k)]
         if criterion is not None and criterion not in known:
             raise ValueError(f"keep_model.criterion must be one of {', '.join(known)}, got {criterion!r}.")
-        self.config, self._criterion = config, criterion
+        self.config, self.criterion = config, criterion
         self.best = BestEpochs(config.training.keep)
         self.epochs: list[int] = []
         self.curves: dict[str, list[float]] = {}
@@ -93,7 +94,7 @@ class History:
         """A search reports no test numbers, and with `keep: last` only the last epoch's model is ever reported."""
         training = self.config.training
         reported = training.keep == "best" or epoch == training.epochs
-        return reported and (self.config.test or self._criterion is not None)
+        return reported and (self.config.test or self.criterion is not None)
 
     def final_metrics(self) -> dict[str, float]:
         """Each metric at its best epoch, and the last training loss."""
@@ -101,8 +102,8 @@ class History:
 
     def saved_model(self) -> tuple[Weights, dict[int, float]]:
         """The weights at the criterion's best epoch, and the thresholds that go with them."""
-        assert self._criterion is not None
-        thresholds, weights = self.kept[self.best.epoch[self._criterion]]
+        assert self.criterion is not None
+        thresholds, weights = self.kept[self.best.epoch[self.criterion]]
         return weights, thresholds
 
     def state(self) -> dict[str, Any]:

@@ -42,6 +42,7 @@ def evaluate(
     num_classes: int,
     ks: Sequence[int],
     probabilities: Probabilities,
+    scale: float = 1.0,
     thresholds: Mapping[int, float] | None = None,
     train_class_counts: Tensor | None = None,
     num_examples: int | None = None,
@@ -53,6 +54,7 @@ def evaluate(
         num_classes: number of columns of the scores.
         ks: set sizes, each from 1 to num_classes.
         probabilities: how scores become probabilities before they meet a threshold.
+        scale: what they are multiplied with before that.
         thresholds: of each k, from validation; None finds them on these scores (two-head paper, Algorithm 1).
         train_class_counts: (classes,) training examples of each class. Where they put classes into at least two of the
             groups few (< 20), medium and many (> 100), the macro accuracies are given by group as well.
@@ -65,6 +67,7 @@ def evaluate(
         num_classes=num_classes,
         ks=ks,
         probabilities=probabilities,
+        scale=scale,
         thresholds=thresholds,
         train_class_counts=train_class_counts,
         num_examples=num_examples,
@@ -83,12 +86,13 @@ class Meter:
         num_classes: int,
         ks: Sequence[int],
         probabilities: Probabilities,
+        scale: float = 1.0,
         thresholds: Mapping[int, float] | None = None,
         train_class_counts: Tensor | None = None,
         num_examples: int | None = None,
     ) -> None:
         _check(ks, num_classes, thresholds)
-        self._num_classes, self._ks, self._probabilities = num_classes, ks, probabilities
+        self._num_classes, self._ks, self._probabilities, self._scale = num_classes, ks, probabilities, scale
         self._train_class_counts = train_class_counts
         self._sets: ThresholdSelection | GivenThresholds = (
             ThresholdSelection(ks, num_classes, num_examples) if thresholds is None else GivenThresholds(thresholds)
@@ -97,7 +101,7 @@ class Meter:
 
     def add(self, scores: Tensor, labels: Tensor) -> None:
         """Take in a chunk: scores (rows, classes) and labels (rows,)."""
-        likely = to_probabilities(scores, self._probabilities)
+        likely = to_probabilities(scores, self._probabilities, self._scale)
         self._parts.append((label_ranks(scores, labels), at_labels(likely, labels), labels))
         self._sets.add(likely)
 

@@ -1,4 +1,8 @@
-"""A trained model that answers with sets: what training saved in ``model.pt``, with the threshold of each k."""
+"""A trained model that answers with sets: what training saved in ``model.pt``, with the threshold of each k.
+
+It has both rules: sets of k classes, and sets of k classes on average. Both are made by the comparisons that evaluation
+makes, so that they are as right and as large as the run reports.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,10 @@ from setsweep.data.dataset import Dataset
 from setsweep.losses import LOSSES
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.evaluation.history import History
-from setsweep.trainables.evaluation.probabilities import probabilities_of
+from setsweep.trainables.evaluation.metric import SET_RULES, Metric, SetRule, accuracy
+from setsweep.trainables.evaluation.probabilities import probabilities_of, scale_of, to_probabilities
+from setsweep.trainables.evaluation.sets import top_sets
+from setsweep.trainables.evaluation.thresholds import at_least
 from setsweep.trainables.models.table import build_model
 
 BATCH = 1024
@@ -30,7 +37,9 @@ def predictor(history: History, dataset: Dataset) -> dict[str, Any]:
         "config": history.config.to_dict(),
         "state": weights,
         "thresholds": {str(k): threshold for k, threshold in thresholds.items()},
+        "criterion": history.criterion,
         "probabilities": probabilities_of(history.config),
+        "scale": scale_of(history.config),
         "num_classes": dataset.num_classes,
         "input_shape": list(dataset.input_shape),
         "mean": dataset.mean,
@@ -55,7 +64,9 @@ class SetPredictor:
         self.class_names = tuple(saved["class_names"])
         self._mean, self._std = saved["mean"], saved["std"]
         self._head = 0 if config.training.head == "ml" else 1
-        self._softmax = saved["probabilities"] == "softmax"
+        self._kind, self._scale = saved["probabilities"], saved.get("scale", 1.0)
+        first = saved.get("criterion", accuracy("avg", min(self.thresholds)).name)
+        self.criterion = Metric.parse(first)
         self._model = build_model(
             config.model,
             head=LOSSES[config.loss["name"]].head,
@@ -67,26 +78,33 @@ class SetPredictor:
         self._model.load_state_dict(saved["state"])
         self._model.eval()
 
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """What `predict` does where nothing is asked for: the sets of the accuracy that the model was kept for."""
+        return {"k": self.criterion.k, "sets": self.criterion.rule, "names": False}
+
     def predict(
         self, inputs: npt.NDArray[Any], params: Mapping[str, Any] | None = None
     ) -> npt.NDArray[np.bool_] | list[list[str]]:
-        """The set of each input: the classes whose probability reaches the threshold of `k`.
+        """The set of each input.
 
         Args:
             inputs: (batch, channels, height, width) uint8 images or (batch, features) float32.
-            params: ``k``: a set size of the study (default: its smallest); ``names``: whether sets are returned as
-                lists of class names (indices as text, where the classes have no names).
+            params: ``sets``: "avg": the classes whose probability reaches the threshold of ``k``, so that the sets
+                have k classes on average; "top": the k classes with the largest scores. ``k``: for "avg" a set size of
+                the study, for "top" any. ``names``: whether sets are returned as lists of class names (indices as
+                text, where the classes have no names). For those left out see `defaults`.
 
         Returns:
             (batch, classes) bool: who is in the set; or the names.
 
         Raises:
-            ValueError: a `k` for which there is no threshold.
+            ValueError: another rule; a `k` for which there is no threshold, or more classes than there are.
         """
-        options = {"k": min(self.thresholds), "names": False, **(params or {})}
-        if options["k"] not in self.thresholds:
-            raise ValueError(f"k must be one of {sorted(self.thresholds)}, got {options['k']}.")
-        sets = self.probabilities(inputs) >= self.thresholds[options["k"]]
+        options = {**self.defaults, **(params or {})}
+        self._check(options["sets"], options["k"])
+        parts = [self._sets(torch.tensor(part), options["sets"], options["k"]) for part in _batches(inputs)]
+        sets = torch.cat(parts).numpy() if parts else np.zeros((0, self.num_classes), np.bool_)
         if not options["names"]:
             return sets
         names = self.class_names or [str(label) for label in range(self.num_classes)]
@@ -95,15 +113,29 @@ class SetPredictor:
     @torch.inference_mode()
     def probabilities(self, inputs: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
         """(batch, classes): what the thresholds are compared with."""
-        parts = [self._probabilities(torch.tensor(part)) for part in _batches(inputs)]
+        parts = [self._probabilities(self._scores(torch.tensor(part))) for part in _batches(inputs)]
         return torch.cat(parts).numpy() if parts else np.zeros((0, self.num_classes), np.float32)
 
-    def _probabilities(self, inputs: torch.Tensor) -> torch.Tensor:
-        scores = self._model(normalise(inputs, self._mean, self._std))
-        if isinstance(scores, tuple):
-            scores = scores[self._head]
-        probabilities: torch.Tensor = scores.softmax(dim=1) if self._softmax else scores.sigmoid()
-        return probabilities
+    def _check(self, rule: str, k: int) -> None:
+        if rule not in SET_RULES:
+            raise ValueError(f"sets must be one of {', '.join(SET_RULES)}, got {rule!r}.")
+        if rule == "avg" and k not in self.thresholds:
+            raise ValueError(f"k must be one of {sorted(self.thresholds)}, got {k}.")
+        if rule == "top" and not 1 <= k <= self.num_classes:
+            raise ValueError(f"k must be between 1 and num_classes = {self.num_classes}, got {k}.")
+
+    @torch.inference_mode()
+    def _sets(self, inputs: torch.Tensor, rule: SetRule, k: int) -> torch.Tensor:
+        scores = self._scores(inputs)
+        return top_sets(scores, k) if rule == "top" else at_least(self._probabilities(scores), self.thresholds[k])
+
+    def _scores(self, inputs: torch.Tensor) -> torch.Tensor:
+        scores: Any = self._model(normalise(inputs, self._mean, self._std))
+        chosen: torch.Tensor = scores[self._head] if isinstance(scores, tuple) else scores
+        return chosen
+
+    def _probabilities(self, scores: torch.Tensor) -> torch.Tensor:
+        return to_probabilities(scores, self._kind, self._scale)
 
 
 def _batches(inputs: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:

@@ -12,9 +12,9 @@ from setsweep.trainables.config.run_config import RunConfig
 SMALL = 16  # rows shorter than a vector register
 
 
-def to_probabilities(scores: Tensor, kind: Probabilities) -> Tensor:
-    """Probabilities of (batch, classes) scores, in float32 where these came in half precision."""
-    scores = widened(scores)
+def to_probabilities(scores: Tensor, kind: Probabilities, scale: float = 1.0) -> Tensor:
+    """Probabilities of (batch, classes) scores times `scale`, in float32 where these came in half precision."""
+    scores = widened(scores) if scale == 1 else scale * widened(scores)
     if kind == "sigmoid":
         return scores.sigmoid()
     if scores.shape[1] < SMALL and scores.device.type == "cpu":
@@ -30,3 +30,9 @@ def probabilities_of(config: RunConfig) -> Probabilities:
     if declaration.head == "two_head" and training.head == "sccp":
         return "softmax"  # that head learns by cross-entropy
     return declaration.probabilities
+
+
+def scale_of(config: RunConfig) -> float:
+    """What the scores of a run are multiplied with before they become probabilities."""
+    name = LOSSES[config.loss["name"]].scaled_by
+    return float(config.loss[name]) if name else 1.0

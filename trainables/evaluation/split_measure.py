@@ -11,7 +11,7 @@ from setsweep.data.dataset import Dataset
 from setsweep.data.feeds import evaluation_batches
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.evaluation.metrics import Evaluation, Meter
-from setsweep.trainables.evaluation.probabilities import probabilities_of
+from setsweep.trainables.evaluation.probabilities import probabilities_of, scale_of
 from setsweep.trainables.learners.learner import Learner
 
 
@@ -52,6 +52,7 @@ class SplitMeasure:
             num_classes=dataset.num_classes,
             ks=self._config.k,
             probabilities=probabilities_of(self._config),
+            scale=scale_of(self._config),
             thresholds=None if thresholds is None else thresholds[number],
             train_class_counts=self._class_counts[number],
             num_examples=len(getattr(dataset, split)),

@@ -17,8 +17,8 @@ from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.study.space import Space
-from setsweep.sweeps.study.study import Arm, Search, Study
-from setsweep.sweeps.sweep.loop import Sweep
+from setsweep.sweeps.study.study import Arm, Compare, Search, Study
+from setsweep.sweeps.sweep.loop import Sweep, model_criterion
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.run_result import RunResult
 
@@ -124,6 +124,24 @@ def test_the_first_seed_of_each_confirmed_configuration_keeps_its_model(
     for key, keep in kept.items():
         assert keep.folder == tmp_path / "results" / "models" / key
         assert keep.criterion == "avg2_accuracy"
+
+
+@pytest.mark.parametrize(
+    ("compared", "criterion"),
+    [
+        ((), "avg3_accuracy"),
+        (("test/top1_accuracy", "test/avg3_accuracy"), "avg3_accuracy"),
+        (("test/macro_top1_accuracy_few", "test/top3_accuracy"), "macro_top1_accuracy"),
+        (("test/avg1_set_size",), "avg1_accuracy"),
+    ],
+)
+def test_the_model_kept_without_a_search_is_that_of_what_arms_are_compared_by(
+    study: Study, compared: tuple[str, ...], criterion: str
+) -> None:
+    plain = replace(study, k=(1, 3), compare=Compare(baseline="cross_entropy", metrics=compared))
+    assert model_criterion(plain) == criterion
+    search = Search(trials=5, objective="val/top1_accuracy", seeds=(1000,))
+    assert model_criterion(replace(plain, search=search)) == "top1_accuracy"
 
 
 def _outcome(config: RunConfig) -> RunResult:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from setsweep.data.augment import Augmentation
+from setsweep.losses import LOSSES
 from setsweep.trainables.config import run_config
 from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.config.run_config import (
@@ -29,6 +30,7 @@ CONFIG = RunConfig(
     k=(2, 3),
     seed=11,
 )
+OF_FOCAL = "1015688fbbccb6be"  # the key with focal loss
 OTHERS: dict[str, Any] = {
     "epochs": 8,
     "batch_size": "full",
@@ -141,6 +143,23 @@ def test_the_version_of_the_results_is_part_of_the_key(monkeypatch: pytest.Monke
     key = replace(CONFIG).key
     monkeypatch.setattr(run_config, "RESULTS_VERSION", run_config.RESULTS_VERSION + 1)
     assert replace(CONFIG).key != key
+
+
+def test_a_loss_whose_results_have_changed_names_its_runs_anew_and_no_other_does_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = CONFIG.key
+    monkeypatch.setitem(LOSSES, "avgk", replace(LOSSES["avgk"], revision=1))
+    after = replace(CONFIG).key
+    assert after != before
+    assert replace(CONFIG, loss={"name": "focal", "gamma": 2.0}).key == OF_FOCAL
+    monkeypatch.setitem(LOSSES, "avgk", replace(LOSSES["avgk"], revision=2))
+    assert replace(CONFIG).key not in (before, after)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_thresholds_of_scaled_scores_are_the_one_revision(name: str) -> None:
+    assert LOSSES[name].revision == (1 if LOSSES[name].scaled_by else 0)
 
 
 @pytest.mark.parametrize("augment", [Augmentation(), Augmentation(pad_crop=4, mixup=0.5)])

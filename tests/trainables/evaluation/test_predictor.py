@@ -35,7 +35,9 @@ def test_a_predictor_has_all_that_sets_are_made_of_in_plain_data(
     assert json.loads(json.dumps(saved)) == {
         "config": config.to_dict(),
         "thresholds": {"2": 0.1, "3": 0.05},
+        "criterion": "avg3_accuracy",
         "probabilities": "sigmoid",
+        "scale": 1.0,
         "num_classes": 10,
         "input_shape": [1, 8, 8],
         "mean": list(digits.mean or ()),
@@ -49,7 +51,9 @@ def test_a_predictor_has_all_that_sets_are_made_of_in_plain_data(
 def kept(make_config: Any, digits: Dataset, tmp_path: Path) -> Any:
     """``kept(loss, head)``: a trained model as a predictor, the test images, their labels and the run's metrics."""
 
-    def make(loss: str, head: str, names: tuple[str, ...] = ()) -> tuple[SetPredictor, Any, Any, Any]:
+    def make(
+        loss: str, head: str, names: tuple[str, ...] = (), criterion: str = "avg3_accuracy"
+    ) -> tuple[SetPredictor, Any, Any, Any]:
         config = make_config(
             data={"name": "digits"},
             model={"name": "mlp", "hidden": 16},
@@ -57,14 +61,14 @@ def kept(make_config: Any, digits: Dataset, tmp_path: Path) -> Any:
             training={"epochs": 6, "head": head, "optimizer": {"lr": 0.1}},
             k=[2, 3],
         )
-        keep = KeepModel(folder=tmp_path / loss / head, criterion="avg3_accuracy")
+        keep = KeepModel(folder=tmp_path / loss / head, criterion=criterion)
         result = train(config, dataset=dataclasses.replace(digits, class_names=names), keep_model=keep)
         return SetPredictor(keep.folder), digits.test.inputs.numpy(), digits.test.labels.numpy(), result.metrics  # type: ignore[union-attr]
 
     return make
 
 
-@pytest.mark.parametrize(("loss", "head"), [("cross_entropy", "ml"), ("avgk", "ml"), ("avgk", "sccp")])
+@pytest.mark.parametrize(("loss", "head"), [("cross_entropy", "ml"), ("avgk", "ml"), ("avgk", "sccp"), ("ldam", "ml")])
 def test_its_sets_are_as_right_and_as_large_as_the_run_reports(loss: str, head: str, kept: Any) -> None:
     model, images, labels, metrics = kept(loss, head)
     sets = model.predict(images, {"k": 3})
@@ -73,12 +77,46 @@ def test_its_sets_are_as_right_and_as_large_as_the_run_reports(loss: str, head: 
     assert sets.sum(1).mean() == pytest.approx(metrics["test/avg3_set_size"], rel=1e-12)
 
 
-def test_its_sets_may_be_given_by_name_and_are_those_of_the_smallest_k_unless_another_is_asked_for(kept: Any) -> None:
+@pytest.mark.parametrize(("loss", "head"), [("cross_entropy", "ml"), ("avgk", "sccp"), ("ldam", "ml")])
+def test_its_sets_of_k_classes_are_as_right_as_the_run_reports(loss: str, head: str, kept: Any) -> None:
+    model, images, labels, metrics = kept(loss, head, criterion="top2_accuracy")
+    assert model.defaults == {"k": 2, "sets": "top", "names": False}
+    sets = model.predict(images)
+    assert (sets.sum(1) == 2).all()
+    assert sets[np.arange(len(labels)), labels].mean() == pytest.approx(metrics["test/top2_accuracy"], rel=1e-12)
+    assert np.array_equal(sets, model.predict(images, {"sets": "top", "k": 2}))
+    assert (model.predict(images, {"k": 7}).sum(1) == 7).all()  # of any k, also of none of the run's
+    averaged = model.predict(images, {"sets": "avg", "k": 3})
+    assert (averaged == (model.probabilities(images) >= model.thresholds[3])).mean() > 0.999
+
+
+def test_a_probability_between_a_threshold_and_its_rounding_is_judged_as_in_evaluation(kept: Any) -> None:
+    model, images, _, _ = kept("cross_entropy", "ml")
+    likely = np.sort(model.probabilities(images[:1])[0].astype(np.float64))
+    below = likely[-3]  # a threshold just above it, which single precision rounds to it
+    model.thresholds[3] = below * (1 + 1e-9)
+    assert np.float32(model.thresholds[3]) == np.float32(below)
+    assert model.predict(images[:1], {"k": 3}).sum() == 2
+    model.thresholds[3] = below
+    assert model.predict(images[:1], {"k": 3}).sum() == 3
+
+
+def test_a_model_of_the_form_before_answers_as_it_did(kept: Any, tmp_path: Path) -> None:
+    _, images, _, _ = kept("cross_entropy", "ml")
+    saved = torch.load(tmp_path / "cross_entropy" / "ml" / "model.pt", weights_only=True)
+    del saved["criterion"], saved["scale"]
+    save_checkpoint(saved, tmp_path / "model.pt")
+    model = SetPredictor(tmp_path)
+    assert model.defaults == {"k": 2, "sets": "avg", "names": False}
+    assert np.array_equal(model.predict(images), model.probabilities(images) >= model.thresholds[2])
+
+
+def test_its_sets_may_be_given_by_name_and_are_those_it_was_kept_for_unless_others_are_asked_for(kept: Any) -> None:
     for class_names in ((), tuple("abcdefghij")):
         model, images, _, _ = kept("cross_entropy", "ml", class_names)
         masks = model.predict(images)
-        assert np.array_equal(masks, model.predict(images, {"k": 2}))
-        assert masks.sum() < model.predict(images, {"k": 3}).sum()
+        assert np.array_equal(masks, model.predict(images, {"k": 3}))
+        assert masks.sum() > model.predict(images, {"k": 2}).sum()
         called = class_names or [str(label) for label in range(10)]
         expected = [[name for name, inside in zip(called, row, strict=True) if inside] for row in masks]
         assert model.predict(images, {"names": True}) == expected
@@ -92,7 +130,15 @@ def test_any_number_of_inputs_is_answered(kept: Any) -> None:
     assert model.predict(images[:0]).shape == (0, 10)
 
 
-def test_a_k_without_a_threshold_is_refused(kept: Any) -> None:
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"k": 4}, r"^k must be one of \[2, 3\], got 4\.$"),
+        ({"sets": "top", "k": 11}, r"^k must be between 1 and num_classes = 10, got 11\.$"),
+        ({"sets": "mean"}, r"^sets must be one of top, avg, got 'mean'\.$"),
+    ],
+)
+def test_sets_that_it_can_not_give_are_refused(params: dict[str, Any], message: str, kept: Any) -> None:
     model, images, _, _ = kept("cross_entropy", "ml")
-    with pytest.raises(ValueError, match=r"^k must be one of \[2, 3\], got 4\.$"):
-        model.predict(images, {"k": 4})
+    with pytest.raises(ValueError, match=message):
+        model.predict(images, params)
