@@ -12,7 +12,7 @@ def test_the_schema_is_printed_as_json_with_sorted_keys(setsweep: Callable[..., 
     assert (said.code, said.err) == (0, "")
     printed = json.loads(said.out)
     assert printed == study_schema()
-    assert said.out == json.dumps(printed, indent=2, sort_keys=True) + "\n"
+    assert said.out == json.dumps(printed, indent=1, sort_keys=True) + "\n"
 
 
 def test_the_schema_is_small_enough_for_an_editor_to_read_at_every_start(setsweep: Callable[..., Any]) -> None:
