@@ -1,0 +1,1 @@
+"""How sensitive results are to hyperparameters: curves, plateaus, shares of variance, tuning curves, health."""
