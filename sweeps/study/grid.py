@@ -1,4 +1,7 @@
-"""Reads the `grid` of a study: the values of data, model and training at which every arm is run."""
+"""Reads the `grid` of a study: the values of data, model, training and losses at which every arm is run.
+
+A value of a loss concerns some arms alone: the others have the same runs at all points of it, which are trained once.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from setsweep.losses.values import unknown
+from setsweep.sweeps.study.addresses import check_for, is_known, known_paths, path_for
 from setsweep.sweeps.study.findings import Findings, Section
 from setsweep.sweeps.study.hints import unknown_field
 from setsweep.sweeps.study.study import Arm
@@ -17,23 +22,31 @@ from setsweep.trainables.settings.problems import ConfigError
 MAX_POINTS = 1000
 
 
-def read_grid(findings: Findings, data: Mapping[str, Any], model: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
+def read_grid(
+    findings: Findings, data: Mapping[str, Any], model: Mapping[str, Any], arms: Mapping[str, Arm]
+) -> dict[str, tuple[Any, ...]]:
     """The legal values of each path, in their own types.
 
     Args:
         findings: receives what is wrong.
         data: the study's, complete.
         model: the study's, complete.
+        arms: the study's, those without an error.
     """
     known = [f"data.{name}" for name in declared_settings("data", data)]
     known += [f"model.{name}" for name in declared_settings("model", model)]
     known += [f"training.{path}" for path in TRAINING]
-    grid = {}
+    grid: dict[str, tuple[Any, ...]] = {}
     for path, values in Section(findings, ("grid",)).values.items():
         if path in known:
             grid[path] = _read_values(findings, path, values, _checker(path, data, model))
         elif path in ("data.name", "model.name"):
             findings.add(("grid", path), f"must be the same in all of a study, got {values!r}.")
+        elif is_known(path, arms):
+            grid[path] = _read_values(findings, path, values, _checker_of_arms(path, arms))
+        elif _is_of_arms(findings, path):
+            if not findings.within("arms"):  # else it may mean an arm that could not be read
+                findings.add(("grid", path), unknown("hyperparameter", path, known_paths(arms)))
         else:
             findings.add(("grid", path), unknown_field("grid field", path, known))
     points = math.prod(len(values) for values in grid.values())
@@ -43,14 +56,28 @@ def read_grid(findings: Findings, data: Mapping[str, Any], model: Mapping[str, A
 
 
 def check_grid_alone(findings: Findings, grid: Mapping[str, Any], arms: Mapping[str, Arm]) -> None:
-    """A value of the grid is the same for every arm, so none may fix or search it."""
+    """The grid says a value for every arm that it concerns, once, so none of these may fix or search it."""
     for arm in arms.values():
+        said: dict[str, str] = {}
         for path in grid:
-            own = ("arms", arm.name, path)
+            meant = path_for(path, arm)
+            own = ("arms", arm.name, (meant or path).removeprefix("loss."))
+            if meant is None:
+                continue
             if findings.source.has(own):
                 findings.add(own, "must be left to the grid, which has it too.")
-            elif path in arm.searched:
+            elif meant in arm.searched:
                 findings.add(("grid", path), "must be searched or in the grid, got both.")
+            elif meant in said:
+                findings.add(("grid", path), f"must be in the grid once for {arm.name}, got {said[meant]} as well.")
+            said[meant] = path
+
+
+def _is_of_arms(findings: Findings, path: str) -> bool:
+    """Whether a path is spelled as one of a loss or of an arm."""
+    arms = findings.source.values.get("arms")
+    section = path.partition(".")[0]
+    return section == "loss" or (isinstance(arms, Mapping) and section in arms)
 
 
 def _read_values(findings: Findings, path: str, values: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
@@ -70,6 +97,16 @@ def _read_values(findings: Findings, path: str, values: Any, check: Callable[[An
         else:
             legal.append(checked)
     return tuple(legal)
+
+
+def _checker_of_arms(path: str, arms: Mapping[str, Arm]) -> Callable[[Any], Any]:
+    """The value must be legal for every arm that it concerns."""
+    concerned = [(arm, own) for arm in arms.values() if (own := path_for(path, arm)) is not None]
+
+    def checked(value: Any) -> Any:
+        return [check_for(own, arm, value) for arm, own in concerned][-1]
+
+    return checked
 
 
 def _checker(path: str, data: Mapping[str, Any], model: Mapping[str, Any]) -> Callable[[Any], Any]:

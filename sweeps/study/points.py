@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from setsweep.sweeps.study.addresses import path_for
 from setsweep.sweeps.study.configuration import plain_config
+from setsweep.sweeps.study.design import axes_of
 from setsweep.sweeps.study.findings import Findings
 from setsweep.sweeps.study.protocol import searched_field
 from setsweep.sweeps.study.space import Space
@@ -16,12 +18,12 @@ from setsweep.trainables.settings.yaml_text import Path
 
 
 def check_points(findings: Findings, study: Study) -> None:
-    """Check every arm at every point, and at the first point with each end of its search spaces."""
+    """Check every arm at every point; at the first with each end of its search spaces and each value of an axis."""
     for number, point in enumerate(study.points()):
         for arm in study.arms.values():
             defaults = {path: space.default for path, space in arm.searched.items()}
             _check(findings, study, arm, point, defaults)
-            for path, value in _ends(arm.searched) if number == 0 else ():
+            for path, value in (*_ends(arm.searched), *_varied(study, arm)) if number == 0 else ():
                 _check(findings, study, arm, point, {**defaults, path: value})
 
 
@@ -39,10 +41,21 @@ def _ends(searched: Mapping[str, Space]) -> Iterator[tuple[str, Any]]:
             yield path, value
 
 
+def _varied(study: Study, arm: Arm) -> Iterator[tuple[str, Any]]:
+    axes = {} if study.sensitivity is None else axes_of(study.sensitivity, arm)
+    for path, axis in axes.items():
+        for value in axis.values:
+            yield path, value
+
+
 def _field(findings: Findings, study: Study, arm: Arm, point: Point, field: str) -> Path:
     """The field of the study that a field of a run's configuration comes from."""
-    if field in point:
-        return ("grid", field, study.grid[field].index(point[field]))
+    for path in point:
+        if path_for(path, arm) == field:
+            return ("grid", path, study.grid[path].index(point[path]))
+    for axis in () if study.sensitivity is None else study.sensitivity.axes:
+        if path_for(axis.path, arm) == field:
+            return ("sensitivity", axis.path)
     if field == "k" or (field == "loss.k" and not findings.source.has(("arms", arm.name, "k"))):
         return ("k",)
     if field.startswith("loss."):

@@ -9,11 +9,14 @@ from collections.abc import Callable
 import pytest
 
 from setsweep.data import DATASETS
+from setsweep.sweeps.study.addresses import point_for
+from setsweep.sweeps.study.configuration import plain_config
 from setsweep.sweeps.study.errors import StudyError
 from setsweep.sweeps.study.findings import Findings
 from setsweep.sweeps.study.grid import read_grid
 from setsweep.sweeps.study.source import read_source
 from setsweep.sweeps.study.study import Study
+from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.config.run_config import TRAINING
 from setsweep.trainables.config.sections import check_data, check_model
 
@@ -59,19 +62,19 @@ def test_a_grid_has_a_bearable_number_of_points() -> None:
     """10 x 100 are 1000, the most."""
     text = f"grid: {{data.split_seed: {list(range(10))}, training.epochs: {list(range(1, 101))}}}"
     findings = Findings(read_source(text, "s.yaml"))
-    grid = read_grid(findings, check_data({"name": "digits"}), check_model({"name": "linear"}))
+    grid = read_grid(findings, check_data({"name": "digits"}), check_model({"name": "linear"}), {})
     assert [len(values) for values in grid.values()] == [10, 100]
     findings.raise_any()
 
     findings.source.override("grid.model.bias=[true, false]")
-    read_grid(findings, check_data({"name": "digits"}), check_model({"name": "linear"}))
+    read_grid(findings, check_data({"name": "digits"}), check_model({"name": "linear"}), {})
     with pytest.raises(StudyError, match=r"^s.yaml:1: grid: must have at most 1000 points, got 2000\.$"):
         findings.raise_any()
 
 
 def test_the_legal_ones_among_values_are_kept_and_each_other_one_told() -> None:
     findings = Findings(read_source("grid:\n  data.label_noise: [0, 2, 0.5,\n   -1]\n  model.bias: []\n", "s.yaml"))
-    grid = read_grid(findings, check_data({"name": "digits"}), check_model({"name": "linear"}))
+    grid = read_grid(findings, check_data({"name": "digits"}), check_model({"name": "linear"}), {})
     assert repr(grid) == "{'data.label_noise': (0.0, 0.5)}"
     with pytest.raises(StudyError) as caught:
         findings.raise_any()
@@ -85,3 +88,41 @@ def test_the_legal_ones_among_values_are_kept_and_each_other_one_told() -> None:
 def test_the_grid_may_hold_what_the_studys_data_and_model_have(errors_of: Errors, example: str) -> None:
     [error] = errors_of(example, "grid={data.sigma: [1]}")  # a setting of other data
     assert ": grid.data.sigma: unknown grid field 'data.sigma'. Known: data.label_noise, " in error
+
+
+def test_the_grid_may_hold_values_of_losses_and_of_one_arm(read_text: Read, example: str) -> None:
+    study = read_text(example, "grid={loss.k: [1, 2], noised_topk_hinge.training.gamma: [0.1, 0.2]}")
+    noised, avgk = study.arms["noised_topk_hinge"], study.arms["avgk"]
+    point = study.points()[-1]
+    assert point == {"loss.k": 2, "noised_topk_hinge.training.gamma": 0.2}
+    assert point_for(point, noised) == {"loss.k": 2, "training.gamma": 0.2}
+    assert point_for(point, avgk) == {"loss.k": 2}
+
+
+def test_an_arm_that_a_point_does_not_concern_has_the_same_runs_at_all_points(read_text: Read, example: str) -> None:
+    study = read_text(example, "grid={loss.k: [1, 2]}", "arms.noised_topk_hinge.epsilon=0.1")
+    runs = [
+        complete_config(plain_config(study, study.arms["cross_entropy"], point, {}, seed=0, test=True))
+        for point in study.points()
+    ]
+    assert runs[0].key == runs[1].key
+
+
+@pytest.mark.parametrize(
+    ("grid", "message"),
+    [
+        ("{avgk.alpha: [1]}", "arms.avgk.alpha: must be left to the grid, which has it too."),
+        ("{loss.k: [1], avgk.k: [2]}", "grid.avgk.k: must be in the grid once for avgk, got loss.k as well."),
+        ("{loss.k: [0]}", "grid.loss.k: must be >= 1, got 0."),
+        ("{avgk.k: [3]}", None),
+    ],
+)
+def test_what_a_loss_may_not_have_in_the_grid_is_told(
+    read_text: Read, example: str, grid: str, message: str | None
+) -> None:
+    try:
+        read_text(example, f"grid={grid}")
+        assert message is None
+    except StudyError as error:
+        assert message is not None
+        assert any(message in each for each in error.errors), error.errors
