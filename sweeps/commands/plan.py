@@ -27,6 +27,7 @@ from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.planning.race import rungs
 from setsweep.sweeps.planning.seed_groups import first_candidate
 from setsweep.sweeps.records.study_folder import stored_planner, study_folder
+from setsweep.sweeps.study.design import design
 from setsweep.sweeps.study.study import Resources, Study
 from setsweep.sweeps.sweep.progress import duration
 from setsweep.trainables.config.run_config import RunConfig, Training
@@ -76,7 +77,8 @@ def print_plan(study: Study, *, storage: str, slots: int | None = None) -> None:
     console = Console()
     runs_planned = f"{planner.total}" if planner.most == planner.total else f"{planner.total} to {planner.most}"
     table = Table(box=None, title=f"{study.name}: {runs_planned} runs", title_justify="left")
-    for heading in ("arm", "search", "confirm", "runs", "done", "a run takes", "memory"):
+    varied = ["sensitivity"] if study.sensitivity else []
+    for heading in ("arm", "search", "confirm", *varied, "runs", "done", "a run takes", "memory"):
         table.add_column(heading, justify="left" if heading == "arm" else "right")
     seconds = 0.0
     for arm in study.arms:
@@ -166,7 +168,7 @@ def _slots(resources: Resources) -> int:
     return max(1, fit)
 
 
-def _counts(study: Study, arm: str) -> tuple[str, str]:
+def _counts(study: Study, arm: str) -> tuple[str, ...]:
     points = len(study.points())
     times = f"{points} x " if points > 1 else ""
     search, chosen = "-", ""
@@ -177,7 +179,16 @@ def _counts(study: Study, arm: str) -> tuple[str, str]:
         search = times + ", ".join(f"{rung.trials} trials x {rung.seeds} seeds" for rung in stages)
         chosen = f"{own.front} x " if own.further else "2 x " if study.confirm.default else ""
     most = "" if study.confirm.half_width is None else f" to {study.confirm.most}"
-    return search, f"{times}{chosen}{len(study.confirm_seeds)}{most} seeds"
+    confirm = f"{times}{chosen}{len(study.confirm_seeds)}{most} seeds"
+    return (search, confirm, *_varied(study, arm, times))
+
+
+def _varied(study: Study, arm: str, times: str) -> tuple[str, ...]:
+    """What a sensitivity study takes; nothing where there is none."""
+    if study.sensitivity is None:
+        return ()
+    points = len(design(study.sensitivity, study.arms[arm]))
+    return (f"{times}{points} values x {len(study.sensitivity.seeds)} seeds" if points else "-",)
 
 
 def _amount(gpus: float | str) -> str:

@@ -1,4 +1,4 @@
-"""One arm at one grid point: its search, its race, and the confirmation of what they have chosen.
+"""One arm at one grid point: its search, its race, the confirmation of what they have chosen, its sensitivity study.
 
 What comes next is written down as one course of steps (`_steps`); each gives runs, and the next step is taken when the
 results that it waits for are there.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from setsweep.sweeps.planning.candidate import Candidate
@@ -18,6 +19,7 @@ from setsweep.sweeps.planning.precision import Pilots
 from setsweep.sweeps.planning.searching import Searching
 from setsweep.sweeps.planning.trials import Trials, Values
 from setsweep.sweeps.study.configuration import plain_config
+from setsweep.sweeps.study.design import design
 from setsweep.sweeps.study.study import Arm, Point, Stage, Study
 from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.config.run_config import RunConfig
@@ -141,7 +143,7 @@ class Cell:
             self._confirmed = [(number, searching.tried[number]) for number in searching.front()]
         else:
             self._confirmed = [(None, searching.tried[best_first(searching.last_means())[0]])]
-        yield self._confirmation(seeds)
+        yield self._confirmation(seeds) + self._sensitivity()
         if self.study.confirm.half_width is None:
             return
         first = self._confirmed[0][0]
@@ -156,6 +158,21 @@ class Cell:
         runs = [run for number, values in confirmed for run in self._runs("confirm", number, values, seeds)]
         return runs + (self._runs("default", None, self.arm.default, seeds) if self._confirms_default else [])
 
+    def _sensitivity(self) -> list[PlannedRun]:
+        """Runs of every configuration of the sensitivity study; what is not varied is as chosen, or at its default."""
+        study, confirmed = self.study.sensitivity, self._confirmed or []
+        if study is None:
+            return []
+        base = self.arm.default if study.at == "default" else confirmed[0][1]
+        varied = enumerate(self._design)
+        return [
+            run for number, own in varied for run in self._runs("sensitivity", number, {**base, **own}, study.seeds)
+        ]
+
+    @cached_property
+    def _design(self) -> list[Values]:
+        return [] if self.study.sensitivity is None else design(self.study.sensitivity, self.arm)
+
     @property
     def _confirms_default(self) -> bool:
         return self.study.confirm.default and self.searching is not None
@@ -166,7 +183,8 @@ class Cell:
         members = members if self._confirmed is None else len(self._confirmed)
         if self.pilots.seeds is not None and self.study.confirm.half_width is not None:
             seeds = self.pilots.seeds
-        return (searching.runs if searching else 0) + (members + self._confirms_default) * seeds
+        varied = 0 if self.study.sensitivity is None else len(self._design) * len(self.study.sensitivity.seeds)
+        return (searching.runs if searching else 0) + (members + self._confirms_default) * seeds + varied
 
     def _trial(self, searching: Searching, number: int, seeds: Sequence[int]) -> list[PlannedRun]:
         return self._runs("search", number, searching.tried[number], seeds)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from setsweep.sweeps.planning.cube import from_cube, sobol
+from setsweep.sweeps.study.addresses import point_for
 from setsweep.sweeps.study.study import Arm, Point, Search, Study
 from setsweep.trainables.evaluation.metric import Metric
 
@@ -42,7 +43,7 @@ class Suggestions:
     def __init__(self, study: Study, arm: Arm, point: Point) -> None:
         assert study.search is not None
         self._search, self._arm = study.search, arm
-        self._identity = [study.name, arm.name, dict(point)]
+        self._identity = [study.name, arm.name, point_for(point, arm)]
         self._sampler = sampler_of(study.search, arm)
 
     def ask(

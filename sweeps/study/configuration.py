@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from setsweep.sweeps.study.addresses import point_for
 from setsweep.sweeps.study.study import Arm, Point, Study
 from setsweep.trainables.config.complete import with_values
 
@@ -31,4 +32,4 @@ def plain_config(
         "seed": seed,
         "test": test,
     }
-    return with_values(plain, {**point, **arm.fixed, **values})
+    return with_values(plain, {**arm.fixed, **point_for(point, arm), **values})

@@ -19,6 +19,7 @@ from setsweep.sweeps.study.protocol import (
     read_search,
 )
 from setsweep.sweeps.study.rules import name_rule
+from setsweep.sweeps.study.sensitivity import read_sensitivity
 from setsweep.sweeps.study.source import Source, open_study, plain_source, read_source
 from setsweep.sweeps.study.study import Search, Study
 from setsweep.sweeps.study.training import TrainingBlock, fill_in_preset, fit_milestones, read_training
@@ -38,7 +39,7 @@ ROOT = Setting(text(), None, "where the data files lie; default: SETSWEEP_DATA, 
 DOWNLOAD = Setting(flag(), False, "whether data files that are missing are fetched")
 DATA_FILES = {"root": ROOT, "download": DOWNLOAD}  # what `data` may hold besides what decides a result
 
-FIELDS = (*REQUIRED, "about", "training", "grid", "search", "confirm", "compare", "resources")
+FIELDS = (*REQUIRED, "about", "training", "grid", "search", "confirm", "sensitivity", "compare", "resources")
 
 
 def read_study(study: str | Path | Mapping[str, Any], overrides: Sequence[str] = ()) -> Study:
@@ -77,12 +78,13 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
     training = read_training(findings)
     search = read_search(findings, k)
     arms = read_arms(findings, training, k=_k_of_losses(search, k))
-    grid = read_grid(findings, data, model) if data and model else {}
+    grid = read_grid(findings, data, model, arms) if data and model else {}
     check_grid_alone(findings, grid, arms)
     check_search(findings, search, arms, training)
     resources = read_resources(findings)
     check_device(findings, training, arms, grid, resources)
     confirm_seeds, confirm = read_confirm(findings, search, arms)
+    sensitivity = read_sensitivity(findings, arms, grid, search)
     study = Study(
         name=name,
         about=about,
@@ -95,6 +97,7 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
         search=search,
         confirm_seeds=confirm_seeds,
         confirm=confirm,
+        sensitivity=sensitivity,
         compare=read_compare(findings, list(source.values["arms"]) if arms else None, k),
         resources=resources,
         data_root=root,
@@ -103,7 +106,7 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
         path=path,
         notes=(*notes, *_notes(search), *_unusual(training, confirm_seeds)),
     )
-    if not findings.within("data", "model", "k", "training", "grid"):
+    if not findings.within("data", "model", "k", "training", "grid", "sensitivity"):
         check_points(findings, study)
     findings.raise_any()
     return study

@@ -88,14 +88,14 @@ class Source:
 
 
 def override_path(field: str) -> tuple[str, ...]:
-    """The keys of a dotted field; the keys of `grid`, and those of training in an arm, hold dots themselves.
+    """The keys of a dotted field; those of `grid` and `sensitivity`, and of training in an arm, hold dots themselves.
 
     ``grid.data.label_noise`` is ("grid", "data.label_noise"), ``arms.avgk.training.epochs`` is ("arms", "avgk",
     "training.epochs").
     """
     keys = field.split(".")
-    if keys[0] == "grid" and len(keys) > 1:
-        return ("grid", ".".join(keys[1:]))
+    if keys[0] in ("grid", "sensitivity") and len(keys) > 1:
+        return (keys[0], ".".join(keys[1:]))
     if keys[0] == "arms" and len(keys) > 3 and keys[2] == "training":
         return ("arms", keys[1], ".".join(keys[2:]))
     return tuple(keys)

@@ -14,7 +14,7 @@ from setsweep.sweeps.study.space import Space
 from setsweep.trainables.config.run_config import without_later
 from setsweep.trainables.evaluation.metric import Metric, accuracy
 
-Stage = Literal["search", "confirm", "default"]
+Stage = Literal["search", "confirm", "default", "sensitivity"]
 Sampler = Literal["auto", "gp", "tpe", "qmc", "random", "grid", "cmaes", "nsga2"]
 Point = Mapping[str, Any]
 
@@ -136,6 +136,39 @@ class Confirm:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Axis:
+    """The values of one hyperparameter in a sensitivity study.
+
+    Args:
+        path: as the study has it, e.g. "avgk.alpha" or "training.batch_size".
+        values: in order.
+        log: whether they stand on a logarithmic scale.
+    """
+
+    path: str
+    values: tuple[Any, ...]
+    log: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sensitivity:
+    """A designed study of how results depend on hyperparameters.
+
+    Args:
+        axes: what is varied; an arm has those that concern it: one as a grid, two as a full grid, more as points of a
+            Sobol sequence on the full grid.
+        seeds: every configuration is trained with each of them.
+        at: where everything else stands: at what the search has chosen, or at its default.
+        points: how many points an arm with three hyperparameters or more has at most.
+    """
+
+    axes: tuple[Axis, ...]
+    seeds: tuple[int, ...]
+    at: Literal["chosen", "default"] = "chosen"
+    points: int = 64
+
+
+@dataclass(frozen=True, kw_only=True)
 class Compare:
     """Which differences are tested: every arm against `baseline`, paired by seed."""
 
@@ -174,6 +207,7 @@ class Study:
         confirm_seeds: the fresh seeds that the reported test numbers come from; disjoint from the search's. Of a
             confirmation to a precision: those of its pilot.
         confirm: what is confirmed beside the choices, and to what precision.
+        sensitivity: a designed study of hyperparameters; None: there is none.
         data_root: where the data files lie; None: the default. Not part of what decides a result.
         text: the study file with its overrides, as YAML, for the records.
         path: where it was read, as messages show it.
@@ -191,6 +225,7 @@ class Study:
     search: Search | None = None
     confirm_seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     confirm: Confirm = field(default_factory=Confirm)
+    sensitivity: Sensitivity | None = None
     compare: Compare = field(default_factory=Compare)
     resources: Resources = field(default_factory=Resources)
     data_root: str | None = None

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from setsweep.data.user_function import FORM
+from setsweep.sweeps.study.addresses import SHARED
+from setsweep.sweeps.study.axes import VALUES
 from setsweep.sweeps.study.fields import SIZES
 from setsweep.sweeps.study.protocol import (
     RACE,
@@ -33,6 +35,7 @@ from setsweep.sweeps.study.schema.settings import (
     value_schema,
     values_schema,
 )
+from setsweep.sweeps.study.sensitivity import SETTINGS
 from setsweep.sweeps.study.training import KEEP_LR, KEEP_LR_PER_EXAMPLE
 from setsweep.trainables.config.presets import PRESETS
 from setsweep.trainables.config.run_config import SECTIONS, TRAINING
@@ -58,6 +61,7 @@ def study_schema() -> Schema:
         "grid": _about("values at whose every combination every arm is run", ref("grid")),
         "search": _about("how hyperparameters are chosen, on validation", _search()),
         "confirm": _about("how the chosen ones are reported, on test", _section(confirm_settings())),
+        "sensitivity": _about("how results depend on hyperparameters, each varied", _sensitivity()),
         "compare": _about("which differences are tested", _section(compare_settings(None, ()))),
         "resources": _about("what a run occupies", _section(RESOURCES)),
     }
@@ -132,7 +136,9 @@ def _grid() -> Schema:
     return {
         "type": ["object", "null"],
         "properties": {path: values_schema(setting) for path, setting in PATHS.items()},
-        "patternProperties": {rf"^{section}\.": {"type": "array", "minItems": 1} for section in _NAMED},
+        "patternProperties": {
+            rf"^{section}\.": {"type": "array", "minItems": 1} for section in (*_NAMED, r"(?!training\.)[^.]+")
+        },
         "additionalProperties": False,
     }
 
@@ -156,6 +162,25 @@ def _grid_of(section: str, name: str) -> Schema:
 def _search() -> Schema:
     race = _about("who is ahead on few seeds is trained with more", _section(RACE))
     return _mapping({**_values(search_settings(())), "race": race})
+
+
+def _sensitivity() -> Schema:
+    """Settings, and hyperparameters by their path: those of training, of all losses that have them, or of an arm."""
+    own = {path: _varied(setting) for path, setting in PATHS.items()}
+    section = _mapping({**_values(SETTINGS), **own})
+    return {**section, "patternProperties": {rf"^(?!({'|'.join(SHARED)})\.)[^.]+\..": _varied(VALUES)}}
+
+
+def _varied(setting: Setting) -> Schema:
+    """A number of values on the declared scale, or a list of them."""
+    items = {} if setting is VALUES else {"items": dict(setting.rule.schema)}
+    listed_ = {"type": "array", **items, "minItems": 2, "uniqueItems": True}
+    return {
+        "description": description(setting),
+        "if": {"type": "array"},
+        "then": listed_,
+        "else": dict(VALUES.rule.schema),
+    }
 
 
 def _section(settings: Mapping[str, Setting]) -> Schema:
