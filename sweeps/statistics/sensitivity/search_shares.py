@@ -106,7 +106,8 @@ def search_shares(
 
     The test of no effect is the F test of configurations where there are two common seeds, else `permutation_p`. Both
     are exact for points that do not depend on scores (grid, random, quasi-random); what a search that learns (tpe, gp)
-    has tried is dense where scores are good, so that shares say less of the rest of the range.
+    has tried is dense where scores are good, so that shares say less of the rest of the range. Beside a cliff the
+    smooth surface is off by up to 0.03, which the intervals of small shares do not know (simulated coverage 65 %).
 
     Of more than 256 configurations 256 are drawn (seeded), which bounds the time.
 
