@@ -26,17 +26,27 @@ img { max-width: 100%; }
 
 def text(report: Report, figures: Sequence[Path] = ()) -> str:
     """The page, with the PNG files `figures` inside it."""
-    name = escape(report.study.name)
-    about = f"<p>{escape(report.study.about)}</p>\n" if report.study.about else ""
+    blocks: list[Table | str] = [*all_tables(report), *notes(report)]
+    return blocks_text(report.study.name, report.study.about, progress(report), blocks, figures)
+
+
+def blocks_text(title: str, about: str, lead: str, blocks: Sequence[Table | str], figures: Sequence[Path] = ()) -> str:
+    """A page with a title, a first sentence, tables and sentences in their order, and the PNG files inside it."""
+    name = escape(title)
+    below = f"<p>{escape(about)}</p>\n" if about else ""
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width">\n<title>{name}</title>\n'
-        f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n{about}<p>{escape(progress(report))}</p>\n"
-        + "".join(map(_table, all_tables(report)))
-        + "".join(f'<p class="notes">{escape(note)}</p>\n' for note in notes(report))
+        f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n{below}"
+        + (f"<p>{escape(lead)}</p>\n" if lead else "")
+        + "".join(map(_block, blocks))
         + "".join(map(_figure, figures))
         + "</body>\n</html>\n"
     )
+
+
+def _block(block: Table | str) -> str:
+    return f'<p class="notes">{escape(block)}</p>\n' if isinstance(block, str) else _table(block)
 
 
 def _table(table: Table) -> str:

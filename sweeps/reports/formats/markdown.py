@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from setsweep.sweeps.reports.notes import notes, progress
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.tables import Table, all_tables
@@ -9,11 +11,15 @@ from setsweep.sweeps.reports.tables import Table, all_tables
 
 def text(report: Report) -> str:
     """Headings, pipe tables and sentences, as GitHub and MLflow show them."""
-    about = [report.study.about] if report.study.about else []
-    parts = [f"# {_pipe(report.study.name)}", *about, progress(report)]
-    for table in all_tables(report):
-        parts += [f"## {_pipe(table.title)}", _markdown_table(table)]
-    return "\n\n".join([*parts, *map(_stars, notes(report))]) + "\n"
+    return blocks_text(report.study.name, report.study.about, [progress(report), *all_tables(report), *notes(report)])
+
+
+def blocks_text(title: str, about: str, blocks: Sequence[Table | str]) -> str:
+    """A title, and tables and sentences below it in their order."""
+    parts = [f"# {_pipe(title)}", *([about] if about else [])]
+    for block in blocks:
+        parts += [_stars(block)] if isinstance(block, str) else [f"## {_pipe(block.title)}", _markdown_table(block)]
+    return "\n\n".join(parts) + "\n"
 
 
 def _markdown_table(table: Table) -> str:

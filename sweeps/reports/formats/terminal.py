@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import itertools
 import shutil
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from setsweep.sweeps.reports.notes import notes, progress
@@ -27,6 +29,14 @@ def text(report: Report, *, width: int | None = None, colour: bool | None = None
         width: None: that of the terminal, or 120 where there is none.
         colour: whether to use the terminal's colours and weights; None: only where the output is a terminal.
     """
+    blocks: list[Table | str] = [progress(report), *all_tables(report), *notes(report)]
+    return blocks_text(report.study.name, report.study.about, blocks, width=width, colour=colour)
+
+
+def blocks_text(
+    title: str, about: str, blocks: Sequence[Table | str], *, width: int | None = None, colour: bool | None = None
+) -> str:
+    """A title, and tables and sentences below it in their order; see `text`."""
     from rich.console import Console  # imported late: a study that is only planned or run must not wait for it
     from rich.text import Text
 
@@ -34,17 +44,17 @@ def text(report: Report, *, width: int | None = None, colour: bool | None = None
     width = width or shutil.get_terminal_size(fallback=(120, 24)).columns
     lines = io.StringIO()
     console = Console(file=lines, width=width, force_terminal=colour, highlight=False, legacy_windows=False)
-    about = f": {report.study.about}" if report.study.about else ""
-    console.print(Text.assemble((report.study.name, "bold"), about))
-    console.print(Text(progress(report)))
-    console.print()
-    for table in all_tables(report):
-        console.print(Text(table.title, style="bold"))
-        for columns in _split(table, width):
-            console.print(_rich_table(table, columns))
+    console.print(Text.assemble((title, "bold"), f": {about}" if about else ""))
+    for before, block in itertools.pairwise(["", *blocks]):
+        if isinstance(block, str):
+            console.print(Text(block))
+            continue
+        if isinstance(before, str):
             console.print()
-    for note in notes(report):
-        console.print(Text(note))
+        console.print(Text(block.title, style="bold"))
+        for columns in _split(block, width):
+            console.print(_rich_table(block, columns))
+            console.print()
     return "\n".join(line if colour else line.rstrip() for line in lines.getvalue().splitlines()) + "\n"
 
 

@@ -1,0 +1,46 @@
+"""``setsweep sensitivity``: how much hyperparameters matter, from a sensitivity study or any finished search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from setsweep.sweeps import DEFAULT_STORAGE
+from setsweep.sweeps.commands.exit_codes import DONE, FAILED
+from setsweep.sweeps.records.study_folder import stored_planner, stored_study
+from setsweep.sweeps.reports.report import build_report
+from setsweep.sweeps.reports.sensitivity.render import check_form, render_sensitivity, write_sensitivity
+from setsweep.sweeps.reports.sensitivity.sensitivity import build_sensitivity
+
+
+def command(
+    study: str,
+    *,
+    storage: str = DEFAULT_STORAGE,
+    metric: str | None = None,
+    form: Annotated[str, Parameter(name="--format")] = "terminal",
+    out: Path | None = None,
+) -> int:
+    """Print how much the hyperparameters of a study matter: curves, plateaus, shares of variance.
+
+    Args:
+        study: a study file, or the name of a study.
+        storage: folder or file:// URL where results are kept.
+        metric: an accuracy on validation or test, e.g. test/avg5_accuracy; default: the study's primary one.
+        form: terminal, markdown, json, csv or html.
+        out: write every format and the pictures into this folder instead.
+    """
+    check_form(form)
+    planner = stored_planner(*stored_study(study, storage))
+    report = build_report(planner.study, planner.runs())
+    found = build_sensitivity(report, metric)
+    if out is None:
+        print(render_sensitivity(found, form).rstrip("\n"))
+    else:
+        try:
+            print(*write_sensitivity(found, out), sep="\n")
+        except OSError as error:
+            raise ValueError(f"--out must be a folder that can be written, got {out}: {error.strerror}.") from None
+    return FAILED if report.counts.failed else DONE

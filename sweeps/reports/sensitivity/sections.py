@@ -1,0 +1,102 @@
+"""The sensitivity of a study in words and tables, in the order in which they are read, before any format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from setsweep.sweeps.planning.suggestions import sampler_of
+from setsweep.sweeps.reports.sensitivity.curve_table import curve_table, plateau_sentences
+from setsweep.sweeps.reports.sensitivity.found import Findings
+from setsweep.sweeps.reports.sensitivity.health_sentences import health_sentences
+from setsweep.sweeps.reports.sensitivity.over_points import everywhere_blocks
+from setsweep.sweeps.reports.sensitivity.sensitivity import Sensitivity
+from setsweep.sweeps.reports.sensitivity.share_table import share_blocks
+from setsweep.sweeps.reports.sensitivity.tuning_table import tuning_blocks
+from setsweep.sweeps.reports.sensitivity.words import Block, percent, place
+from setsweep.sweeps.reports.wording import long_metric_label, seeds, settings
+
+
+def blocks(found: Sensitivity) -> list[Block]:
+    """Curves, plateaus, shares, one value everywhere, tuning curves, two hyperparameters, health."""
+    percentage = percent(found.study.compare.confidence)
+    shown: list[Block] = [*_progress(found)]
+    for each in found.designs:
+        shown += _curves(found, each, percentage)
+    for each in found.all_findings:
+        shown += share_blocks(each)
+    shown += everywhere_blocks(found)
+    shown += tuning_blocks(found)
+    for each in found.designs:
+        shown += _two_together(each, percentage)
+    for each in found.all_findings:
+        shown += [f"{place(each.tried)}: {sentence}" for sentence in health_sentences(each, found)]
+    return [*shown, *(_cannot_tell(found, each) for each in found.searches if not each.tried.designed), *_about(found)]
+
+
+def _progress(found: Sensitivity) -> Iterator[str]:
+    if found.waiting:
+        yield f"{found.waiting} runs of the sensitivity study are waiting: what follows is of those that are done."
+
+
+def _curves(found: Sensitivity, each: Findings, percentage: str) -> Iterator[Block]:
+    """The curve of each hyperparameter and its plateau, on test and on validation."""
+    twins = [other for other in found.on_validation if _same(other, each)]
+    for number, one in enumerate(each.along):
+        if one.curve is not None:
+            yield curve_table(each, one, percentage)
+        on_test = [*plateau_sentences(each, one)]
+        for twin in twins:
+            on_validation = [*plateau_sentences(twin, twin.along[number])]
+            same = on_test == on_validation
+            on_test += ["On validation: the same."] if same else [f"On validation: {text}" for text in on_validation]
+        yield from on_test
+
+
+def _same(one: Findings, other: Findings) -> bool:
+    return (one.tried.arm, one.tried.point) == (other.tried.arm, other.tried.point)
+
+
+def _two_together(each: Findings, percentage: str) -> Iterator[str]:
+    """Of a full grid of two: which combinations are as good as the best, as far as can be told."""
+    if each.equal is None:
+        return
+    members, best = each.equal
+    configurations = each.tried.configurations
+    inside = [settings(own) for own, member in zip(configurations, members, strict=True) if member]
+    yield (
+        f"{place(each.tried)}: of {len(configurations)} combinations {len(inside)} can't be told from the best, "
+        f"{settings(configurations[best])} ({percentage})" + (f": {'; '.join(inside)}." if len(inside) > 1 else ".")
+    )
+
+
+def _cannot_tell(found: Sensitivity, each: Findings) -> str:
+    tried = each.tried
+    names = [one.name for one in tried.dimensions]
+    axes = ", ".join(f"{name if name.startswith('training.') else f'{tried.arm}.{name}'}: 9" for name in names[:2])
+    assert found.study.search is not None
+    sampler = sampler_of(found.study.search, found.study.arms[tried.arm])
+    differ = "differ in all hyperparameters at once" if len(names) > 1 else "are no grid"
+    return (
+        f"{place(tried)}: the {len(tried.configurations)} trials of this search ({sampler}) {differ}, so they give no "
+        f"curve and no plateau; and their scores are of validation, on which the choice was made. "
+        f"A sensitivity study does: sensitivity: {{{axes}, seeds: 5}}."
+    )
+
+
+def _about(found: Sensitivity) -> Sequence[str]:
+    """What the numbers are."""
+    confidence = percent(found.study.compare.confidence)
+    about = []
+    if found.designs:
+        own = found.study.sensitivity
+        assert own is not None
+        where = "what the search has chosen" if own.at == "chosen" and found.study.search else "its given value"
+        where = "its default" if own.at == "default" else where
+        about.append(
+            f"All is {long_metric_label(found.metric)} of seeds {seeds(own.seeds)}, the same for all; what is not "
+            f"varied stands at {where}. ± is the half-width of the {confidence} Student-t interval of one mean, and "
+            "all of these together cover the curve far less often than that. 'whole curve' covers all true means at "
+            "once; where the 'shapes' of two values do not overlap, they are told apart, all pairs taken together "
+            "(two-way model on logits, studentised range)."
+        )
+    return about

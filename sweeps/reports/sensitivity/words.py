@@ -1,0 +1,34 @@
+"""Words that all parts of a sensitivity report share."""
+
+from __future__ import annotations
+
+from setsweep.sweeps.reports.sensitivity.tried import Tried
+from setsweep.sweeps.reports.tables import Cell, Table
+from setsweep.sweeps.reports.wording import MISSING, settings
+
+Block = Table | str
+
+
+def percent(confidence: float) -> str:
+    """A confidence as it is read: "95 %"."""
+    return f"{100 * confidence:g} %"
+
+
+def place(tried: Tried) -> str:
+    """The arm, and the point where there is a grid: "avgk, data.label_noise = 0.2"."""
+    return ", ".join(part for part in (tried.arm, settings(tried.point)) if part)
+
+
+def points(value: float | None, *, signed: bool = False) -> str:
+    """A share of examples in points, with two decimals."""
+    return MISSING if value is None else f"{100 * value:{'+' if signed else ''}.2f}"
+
+
+def between(low: float | None, high: float | None) -> str:
+    """Two ends in points: "51.20 to 52.80"."""
+    return MISSING if low is None or high is None else f"{points(low)} to {points(high)}"
+
+
+def row(*texts: str, strong: bool = False) -> tuple[Cell, ...]:
+    """Cells of one row, the first of which may stand out."""
+    return tuple(Cell(text, strong and index == 0) for index, text in enumerate(texts))
