@@ -27,7 +27,13 @@ def progress(report: Report) -> str:
 
 def notes(report: Report) -> list[str]:
     """What the tables' numbers are, the runs that they lack, and what reading the study has changed in it."""
-    return [_about_intervals(report.study), *_about_tests(report), *_about_failures(report), *report.study.notes]
+    return [
+        _about_intervals(report.study),
+        *_about_tests(report),
+        *_about_failures(report),
+        *_about_sensitivity(report),
+        *report.study.notes,
+    ]
 
 
 def _about_intervals(study: Study) -> str:
@@ -58,6 +64,13 @@ def _about_tests(report: Report) -> list[str]:
     return [
         f"{paired}; p is of the two-sided paired t test, {how}; {SIGNIFICANT} marks p < {1 - compare.confidence:.3g}."
     ]
+
+
+def _about_sensitivity(report: Report) -> list[str]:
+    if report.study.sensitivity is None:
+        return []
+    name = report.study.name
+    return [f"How much hyperparameters matter stands in sensitivity.html; 'setsweep sensitivity {name}' prints it."]
 
 
 def _about_failures(report: Report) -> list[str]:

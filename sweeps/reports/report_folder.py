@@ -6,6 +6,8 @@ from pathlib import Path
 
 from setsweep.sweeps.reports.formats import html, render
 from setsweep.sweeps.reports.report import Report
+from setsweep.sweeps.reports.sensitivity.render import write_sensitivity
+from setsweep.sweeps.reports.sensitivity.sensitivity import build_sensitivity
 
 _FILES = {"report.md": "markdown", "report.json": "json", "report.csv": "csv", "report.tex": "latex"}
 
@@ -13,7 +15,8 @@ _FILES = {"report.md": "markdown", "report.json": "json", "report.csv": "csv", "
 def write_report(report: Report, folder: Path) -> list[Path]:
     """Writes report.md, .json, .csv, .tex, .html and the figures into `folder`, made where missing; gives the files.
 
-    Equal results give equal bytes. The figures lie beside the files, and in the HTML as well.
+    Equal results give equal bytes. The figures lie beside the files, and in the HTML as well. A study with a
+    sensitivity study has the files of that beside them.
     """
     from setsweep.sweeps.reports.figures import write_figures  # imported late: matplotlib takes a second
 
@@ -23,4 +26,11 @@ def write_report(report: Report, folder: Path) -> list[Path]:
     texts[folder / "report.html"] = html.text(report, figures)
     for path, text in texts.items():
         path.write_text(text, encoding="utf-8", newline="\n")
-    return [*texts, *figures]
+    return [*texts, *figures, *_sensitivity(report, folder)]
+
+
+def _sensitivity(report: Report, folder: Path) -> list[Path]:
+    """The files of the sensitivity study; none where there is no such study, or nothing of it yet."""
+    if not any(one.stage == "sensitivity" and one.metric == report.study.primary for one in report.aggregates):
+        return []
+    return write_sensitivity(build_sensitivity(report), folder)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from setsweep.sweeps.reports.sensitivity.found import Findings, OneHyperparameter
 from setsweep.sweeps.reports.sensitivity.sensitivity import Sensitivity
-from setsweep.sweeps.reports.sensitivity.words import points
-from setsweep.sweeps.reports.wording import p_value, setting
+from setsweep.sweeps.reports.sensitivity.words import p_text, points
+from setsweep.sweeps.reports.wording import setting
 from setsweep.sweeps.statistics.sensitivity.failures import Cliff, FailureRate
 from setsweep.sweeps.statistics.sensitivity.health import Advice
 
@@ -26,7 +26,7 @@ def health_sentences(findings: Findings, found: Sensitivity) -> Iterator[str]:
 def _effect(one: OneHyperparameter, confidence: float) -> Iterator[str]:
     if one.no_effect is not None and one.no_effect > 1 - confidence:
         yield (
-            f"no effect of {one.dimension.name} is seen (F test, p = {p_value(one.no_effect)}), which is not "
+            f"no effect of {one.dimension.name} is seen (F test, {p_text(one.no_effect)}), which is not "
             "to say that there is none."
         )
 
@@ -35,8 +35,8 @@ def _edge(one: OneHyperparameter) -> Iterator[str]:
     """Of a search; that of a plateau stands in its sentence."""
     if one.at_edge is not None:
         yield (
-            f"the best trial lies at the {one.at_edge} end of the range of {one.dimension.name}: a wider range may "
-            "hold a better one."
+            f"the best configuration lies at the {one.at_edge} end of the range of {one.dimension.name}: a wider "
+            "range may hold a better one."
         )
 
 
@@ -54,7 +54,7 @@ def _cliff(cliff: Cliff, values: Sequence[str]) -> str:
     bad, good = cliff.failing, cliff.elsewhere
     edge = f"between {values[cliff.below]} and {values[cliff.above]}"
     return (
-        f"a cliff {edge} (p = {p_value(cliff.p)}): {bad.failed} of {bad.runs} fail there, {_rate(bad)}, "
+        f"a cliff {edge} ({p_text(cliff.p)}): {bad.failed} of {bad.runs} fail there, {_rate(bad)}, "
         f"and {good.failed} of {good.runs} elsewhere, {_rate(good)}"
     )
 
@@ -70,7 +70,7 @@ def _rate(each: FailureRate) -> str:
 
 def _advice(findings: Findings, advice: Advice) -> Iterator[str]:
     if advice.more == "neither":
-        yield (f"the configurations can't be told apart (p = {p_value(advice.p)}): choice and shares rest on little.")
+        yield (f"the configurations can't be told apart ({p_text(advice.p)}): choice and shares rest on little.")
         return
     if findings.tried.designed:
         yield f"{100 * advice.reliability:.0f} % of the variance of these means is the configurations' own."

@@ -26,7 +26,7 @@ from setsweep.sweeps.study.study import Point
 
 Draw = Callable[[Axes], None]
 
-_WIDTH, _HEIGHT = 3.9, 3.1  # inches of a panel
+_WIDTH, _HEIGHT = 3.9, 3.3  # inches of a panel
 _DPI = 150
 
 
@@ -85,7 +85,7 @@ def _everywhere(each: OverPoints) -> Draw:
 def _draw(rows: Sequence[tuple[str, Sequence[Draw]]], title: Sequence[str], path: Path) -> Path:
     columns = max(len(panels) for _, panels in rows)
     legend = 2.2
-    figure = Figure(figsize=(columns * _WIDTH + legend, len(rows) * _HEIGHT + 0.4), layout="constrained", dpi=_DPI)
+    figure = Figure(figsize=(columns * _WIDTH + legend, len(rows) * _HEIGHT + 0.5), layout="constrained", dpi=_DPI)
     axes = []
     for row, (arm, panels) in enumerate(rows):
         for column, draw in enumerate(panels):
@@ -93,7 +93,7 @@ def _draw(rows: Sequence[tuple[str, Sequence[Draw]]], title: Sequence[str], path
             axis.spines[["top", "right"]].set_visible(False)
             axis.set_axisbelow(True)
             draw(axis)
-            axis.set_title(f"{arm}: {axis.get_title()}" if axis.get_title() else arm, fontsize=9)
+            axis.set_title(f"{arm}\n{axis.get_title()}", fontsize=9)
             axes.append(axis)
     add_title(figure, title)
     add_legend(figure, axes)

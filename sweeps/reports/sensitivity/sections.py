@@ -15,6 +15,8 @@ from setsweep.sweeps.reports.sensitivity.tuning_table import tuning_blocks
 from setsweep.sweeps.reports.sensitivity.words import Block, percent, place
 from setsweep.sweeps.reports.wording import long_metric_label, seeds, settings
 
+_SHOWN = 6  # combinations that are named
+
 
 def blocks(found: Sensitivity) -> list[Block]:
     """Curves, plateaus, shares, one value everywhere, tuning curves, two hyperparameters, health."""
@@ -48,7 +50,8 @@ def _curves(found: Sensitivity, each: Findings, percentage: str) -> Iterator[Blo
         for twin in twins:
             on_validation = [*plateau_sentences(twin, twin.along[number])]
             same = on_test == on_validation
-            on_test += ["On validation: the same."] if same else [f"On validation: {text}" for text in on_validation]
+            also = ["On validation: the same."] if same else [f"On validation: {text}" for text in on_validation]
+            on_test += also if on_test else []
         yield from on_test
 
 
@@ -63,9 +66,11 @@ def _two_together(each: Findings, percentage: str) -> Iterator[str]:
     members, best = each.equal
     configurations = each.tried.configurations
     inside = [settings(own) for own, member in zip(configurations, members, strict=True) if member]
+    more = f"; and {len(inside) - _SHOWN} more" if len(inside) > _SHOWN else ""
+    named = f": {'; '.join(inside[:_SHOWN])}{more}" if len(inside) > 1 else ""
     yield (
         f"{place(each.tried)}: of {len(configurations)} combinations {len(inside)} can't be told from the best, "
-        f"{settings(configurations[best])} ({percentage})" + (f": {'; '.join(inside)}." if len(inside) > 1 else ".")
+        f"{settings(configurations[best])} ({percentage}){named}."
     )
 
 

@@ -14,6 +14,7 @@ from setsweep.sweeps.reports.sensitivity.tried import Tried, common_seeds, desig
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.statistics.sensitivity.everywhere import Everywhere, regret_everywhere
 from setsweep.sweeps.statistics.sensitivity.tuning_curve import TuningCurve, tuning_curve
+from setsweep.sweeps.study.design import design
 from setsweep.sweeps.study.study import Point, Study
 from setsweep.trainables.evaluation.metric import Metric
 
@@ -101,12 +102,17 @@ def build_sensitivity(report: Report, metric: str | None = None) -> Sensitivity:
         over_points=tuple(_over_points(study, tried, on_validation, confidence)),
         tunings=tuple(_tuning(study, each, confidence) for each in trials),
         baseline=_baseline(report, {metric, twin}),
-        waiting=sum(
-            len(one.seeds) - len(one.values) - len(one.failed)
-            for one in report.aggregates
-            if one.stage == "sensitivity" and one.metric == metric
-        ),
+        waiting=_waiting(study, tried),
     )
+
+
+def _waiting(study: Study, tried: Sequence[Tried]) -> int:
+    """How many runs of the sensitivity study have no result yet, those included that are not decided."""
+    if study.sensitivity is None:
+        return 0
+    configurations = sum(len(design(study.sensitivity, arm)) for arm in study.arms.values())
+    there = sum(int(np.isfinite(each.failed).sum()) for each in tried)
+    return configurations * len(study.sensitivity.seeds) * len(study.points()) - there
 
 
 def _checked(study: Study, metric: str | None) -> str:

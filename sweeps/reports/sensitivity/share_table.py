@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from setsweep.sweeps.reports.sensitivity.found import Findings
-from setsweep.sweeps.reports.sensitivity.words import Block, percent, place, points, row
+from setsweep.sweeps.reports.sensitivity.words import Block, p_text, percent, place, points, row
 from setsweep.sweeps.reports.tables import Cell, Table
 from setsweep.sweeps.reports.wording import MISSING, p_value
 from setsweep.sweeps.statistics.sensitivity.search_shares import DUMMY, Estimate, SearchShare, SearchShares
@@ -57,14 +57,14 @@ def _judged(findings: Findings, shares: SearchShares) -> Iterator[str]:
     """Whether anything is told from noise, and what from the dummy."""
     if shares.nothing:
         yield (
-            f"{place(findings.tried)}: nothing: the configurations can't be told from noise (p = {p_value(shares.p)}), "
+            f"{place(findings.tried)}: nothing: the configurations can't be told from noise ({p_text(shares.p)}), "
             "so that no share means anything."
         )
         return
     matter = [each.name for each in shares.rows if shares.matters(each.name)]
     yield (
         f"{place(findings.tried)}: told from a hyperparameter that does nothing: {', '.join(matter) or 'none'} "
-        f"(test of any effect: p = {p_value(shares.p)})."
+        f"(test of any effect: {p_text(shares.p)})."
     )
 
 

@@ -6,6 +6,7 @@ study of its own on validation.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.statistics.sensitivity.block import Floats
 from setsweep.sweeps.statistics.sensitivity.scale import Scale, scale_of
 from setsweep.sweeps.study.addresses import point_for, setting_of
-from setsweep.sweeps.study.design import axes_of
+from setsweep.sweeps.study.design import axes_of, design
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.study import Arm, Point, Study, point_key
 
@@ -106,7 +107,9 @@ def designed(report: Report, metric: str) -> list[Tried]:
             )
             for path, axis in axes.items()
         )
-        found.append(_tried(arm, point, dimensions, own, metric, designed=True))
+        there = {one.trial: one for one in own}
+        rows = [(_named(values), there.get(number)) for number, values in enumerate(design(sensitivity, arm))]
+        found.append(_tried(arm, point, dimensions, rows, metric, designed=True))
     return found
 
 
@@ -126,11 +129,18 @@ def searched(report: Report) -> list[Tried]:
             )
             for path, space in arm.searched.items()
         )
-        tried = _tried(arm, point, dimensions, own, report.study.search.objective, designed=False)
+        names = [each.name for each in dimensions]
+        rows = [({name: one.params[name] for name in names}, one) for one in own]
+        tried = _tried(arm, point, dimensions, rows, report.study.search.objective, designed=False)
         common = int(np.isfinite(tried.scores).all(axis=0).sum())
         whole = tried.is_grid and common > 1 and all(len(each.values) > 1 for each in dimensions)
-        found.append(_tried(arm, point, dimensions, own, tried.metric, designed=True) if whole else tried)
+        found.append(dataclasses.replace(tried, designed=True) if whole else tried)
     return found
+
+
+def _named(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by name instead of by path."""
+    return {path.removeprefix("loss."): value for path, value in values.items()}
 
 
 def _by_arm(report: Report, stage: str, metric: str) -> Iterator[tuple[Arm, Point, list[Aggregate]]]:
@@ -146,23 +156,29 @@ def _by_arm(report: Report, stage: str, metric: str) -> Iterator[tuple[Arm, Poin
 
 
 def _tried(
-    arm: Arm, point: Point, dimensions: tuple[Dimension, ...], own: Sequence[Aggregate], metric: str, *, designed: bool
+    arm: Arm,
+    point: Point,
+    dimensions: tuple[Dimension, ...],
+    rows: Sequence[tuple[Mapping[str, Any], Aggregate | None]],
+    metric: str,
+    *,
+    designed: bool,
 ) -> Tried:
-    seeds = tuple(sorted({seed for one in own for seed in one.seeds}))
+    """Of configurations with what they gave; None: nothing yet."""
+    seeds = tuple(sorted({seed for _, one in rows if one is not None for seed in one.seeds}))
     place = {seed: column for column, seed in enumerate(seeds)}
-    scores, failed = (np.full((len(own), len(seeds)), np.nan) for _ in range(2))
-    for row, one in enumerate(own):
-        for seed, value in one.values.items():
+    scores, failed = (np.full((len(rows), len(seeds)), np.nan) for _ in range(2))
+    for row, (_, one) in enumerate(rows):
+        for seed, value in () if one is None else one.values.items():
             scores[row, place[seed]] = np.nan if value is None else value
             failed[row, place[seed]] = value is None
-        for seed in one.failed:
+        for seed in () if one is None else one.failed:
             failed[row, place[seed]] = 1
-    names = [each.name for each in dimensions]
     return Tried(
         arm=arm.name,
         point=point,
         dimensions=dimensions,
-        configurations=tuple({name: one.params[name] for name in names} for one in own),
+        configurations=tuple(values for values, _ in rows),
         seeds=seeds,
         scores=scores,
         failed=failed,

@@ -27,25 +27,23 @@ def tuning_blocks(found: Sensitivity) -> Iterator[Block]:
 
 
 def _table(each: Tuning, curve: TuningCurve, percentage: str) -> Table:
-    rows = [
-        row(str(k), points(curve.centre[k - 1]), between(curve.low[k - 1], curve.high[k - 1]))
-        for k in _SHOWN
-        if k <= len(curve.k)
-    ]
+    rows = [row(str(k), points(curve.centre[k - 1]), _band(curve, k)) for k in _SHOWN if k <= len(curve.k)]
     header = ("best of k trials", "median (%)", f"band for all k at once ({percentage})")
     failed = f", of which {curve.failed} failed and count as 0" if curve.failed else ""
     return Table(f"{_place(each)}: tuning curve of {curve.trials} random trials{failed}", header, tuple(rows), ())
 
 
+def _band(curve: TuningCurve, k: int) -> str:
+    """Both ends, or the lower one where the trials give no upper one."""
+    low, high = curve.low[k - 1], curve.high[k - 1]
+    return between(low, high) if high < 1 else f"{points(low)} and more"
+
+
 def _finite(each: Tuning, curve: TuningCurve) -> str:
-    more = (
-        f"Up to k = {curve.finite} both ends of the band are from the trials"
-        if curve.finite
-        else "No end of the band is from the trials alone"
-    )
+    there = f"up to k = {curve.finite}" if curve.finite else "for no k"
     beyond = curve.finite + 1
     needed = trials_needed(beyond, confidence=curve.confidence)
-    return f"{_place(each)}: {more}; for k = {beyond} it takes {needed} trials."
+    return f"{_place(each)}: the band has an upper end {there}; for k = {beyond} that takes {needed} trials."
 
 
 def _place(each: Tuning) -> str:

@@ -29,6 +29,13 @@ def between(low: float | None, high: float | None) -> str:
     return MISSING if low is None or high is None else f"{points(low)} to {points(high)}"
 
 
+def p_text(p: float | None) -> str:
+    """A p-value in a sentence: "p = 0.032", "p < 0.001"."""
+    if p is None:
+        return "p undefined"
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
 def row(*texts: str, strong: bool = False) -> tuple[Cell, ...]:
     """Cells of one row, the first of which may stand out."""
     return tuple(Cell(text, strong and index == 0) for index, text in enumerate(texts))

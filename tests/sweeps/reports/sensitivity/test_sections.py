@@ -1,0 +1,174 @@
+"""What a sensitivity report says, as its readers read it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from setsweep.sweeps.reports.sensitivity.sections import blocks
+from setsweep.sweeps.reports.sensitivity.sensitivity import build_sensitivity
+from setsweep.sweeps.reports.tables import Table
+from setsweep.trainables.config.run_result import RunResult
+
+
+def tables(report: Any, **options: Any) -> dict[str, list[list[str]]]:
+    found = blocks(build_sensitivity(report, **options))
+    return {each.title: [[c.text for c in row] for row in each.rows] for each in found if isinstance(each, Table)}
+
+
+def sentences(report: Any, **options: Any) -> str:
+    return "\n".join(each for each in blocks(build_sensitivity(report, **options)) if isinstance(each, str))
+
+
+def test_the_curve_has_a_row_a_value_with_its_bands_and_marks(reported: Any, grid: Any) -> None:
+    rows = tables(reported(**grid))["avgk: alpha"]
+    assert [row[0] for row in rows] == ["0.1", "0.178", "0.316", "0.562", "1", "1.78", "3.16", "5.62", "10"]
+    assert all(row[2] == "5" and " to " in row[3] and " to " in row[4] for row in rows)
+    marks = {row[0]: row[5] for row in rows}
+    assert "default" in marks["1"]
+    assert [value for value in marks if "best" in marks[value]] == ["1", "1.78", "3.16"]  # flat from 1 to 4
+    assert marks["0.1"] == "-"
+
+
+def test_the_plateau_is_a_sentence_on_test_and_on_validation(reported: Any, grid: Any) -> None:
+    said = sentences(reported(**grid))
+    # log10(3.16 / 1) = 0.5 decades of 2.
+    plateau = (
+        "avgk: alpha 1 to 3.16 can't be told from the best (95 %): 0.5 decades, 25 % of the range; default inside."
+    )
+    assert f"{plateau}\nOn validation: the same." in said
+
+
+def test_a_best_value_at_the_edge_is_warned_of(reported: Any) -> None:
+    said = sentences(reported(sensitivity={"avgk.alpha": [0.1, 0.3, 1], "seeds": 5}))
+    assert "the best is the highest value tried: better ones may lie beyond" in said
+
+
+def test_shares_add_up_and_name_their_sources(reported: Any) -> None:
+    report = reported(sensitivity={"avgk.alpha": 5, "training.batch_size": [16, 64, 256], "seeds": 5})
+    rows = tables(report)["avgk: what makes scores differ"]
+    names = ["alpha", "training.batch_size", "alpha x training.batch_size", "seed", "configuration x seed"]
+    assert [row[0] for row in rows] == names
+    assert sum(int(row[1].removesuffix(" %")) for row in rows) == pytest.approx(100, abs=2)
+    assert rows[0][3] == "<0.001"
+
+
+def test_of_two_hyperparameters_the_combinations_as_good_as_the_best_are_named(reported: Any) -> None:
+    report = reported(sensitivity={"avgk.alpha": [0.1, 2, 20], "training.batch_size": [16, 64], "seeds": 5})
+    assert (
+        "avgk: of 6 combinations 1 can't be told from the best, alpha = 2, training.batch_size = 64 (95 %)."
+        in sentences(report)
+    )
+
+
+def test_a_hyperparameter_without_effect_is_said_to_have_none_to_be_seen(reported: Any) -> None:
+    report = reported(sensitivity={"avgk.y_in_negatives": [True, False], "seeds": 5})
+    said = sentences(report)
+    assert "no effect of y_in_negatives is seen" in said
+    assert "y_in_negatives False to True can't be told from the best" in said.replace("True to False", "False to True")
+
+
+def test_over_points_the_regret_of_each_choice_elsewhere_is_told(reported: Any) -> None:
+    def outcome(run: Any) -> RunResult:
+        best = 0.1 if run.point["data.label_noise"] else 10
+        value = 0.9 - 0.05 * (run.config.loss.get("alpha") != best) + run.seed / 1000
+        return RunResult(
+            key=run.key,
+            status="done",
+            metrics=dict.fromkeys(["val/avg2_accuracy", "test/avg2_accuracy"], value + hash(run.key) % 7 / 1e4),
+        )
+
+    report = reported(outcome, grid={"data.label_noise": [0.0, 0.2]}, sensitivity={"avgk.alpha": [0.1, 10], "seeds": 4})
+    (rows,) = [rows for title, rows in tables(report).items() if "serve everywhere" in title]
+    assert [row[1] for row in rows] == ["alpha = 10", "alpha = 0.1"]
+    assert rows[0][2].startswith("0.00")
+    assert 4.8 < float(rows[0][3].split()[0]) < 5.2
+    assert "avgk: no value serves everywhere" in sentences(report)
+
+
+def test_one_value_that_serves_everywhere_is_named(reported: Any) -> None:
+    report = reported(grid={"data.label_noise": [0.0, 0.2]}, sensitivity={"avgk.alpha": [0.1, 2], "seeds": 4})
+    assert "avgk: at every point as good as the best, as far as can be told: alpha = 2." in sentences(report)
+
+
+def test_a_cliff_is_told_with_its_rates(reported: Any) -> None:
+    def outcome(run: Any) -> RunResult:
+        if run.config.loss.get("alpha", 1.0) < 0.2:
+            return RunResult(key=run.key, status="diverged", reason="training loss must be finite, got nan in epoch 1.")
+        return RunResult(
+            key=run.key,
+            status="done",
+            metrics={"val/avg2_accuracy": 0.9 + run.seed / 1e3, "test/avg2_accuracy": 0.9 + hash(run.key) % 9 / 1e3},
+        )
+
+    report = reported(outcome, sensitivity={"avgk.alpha": 9, "seeds": 5})
+    said = sentences(report)
+    # Two of nine values fail with all of 5 seeds, 10 runs; the other 35 never.
+    assert (
+        "runs fail on the low side of alpha: a cliff between 0.178 and 0.316 (p = 0.001): 10 of 10 fail there" in said
+    )
+    assert "0 of 35 elsewhere" in said
+    assert "5 of 5 runs failed" in str(tables(report)["avgk: alpha"][0])
+
+
+def test_what_is_still_to_come_is_told(reported: Any, grid: Any) -> None:
+    # 9 x 5 = 45 runs; all of the first 30 runs are of avgk, as it has most left, and its confirmation's are of alpha 1.
+    said = sentences(reported(most=30, **grid)).splitlines()
+    assert said[0] == "15 runs of the sensitivity study are waiting: what follows is of those that are done."
+    assert len(tables(reported(most=30, **grid))["avgk: alpha"]) == 9
+
+
+def test_the_points_of_a_search_say_what_they_can_and_that_they_can_not_tell_the_rest(reported: Any) -> None:
+    ranges = {"alpha": {"log_uniform": [0.1, 10]}, "training.batch_size": {"int": [16, 256]}, "k": 2}
+    report = reported(arms={"avgk": ranges}, search={"trials": 40, "seeds": 2, "sampler": "random"}, compare={})
+    said = sentences(report)
+    assert "avgk: told from a hyperparameter that does nothing: alpha" in said
+    assert "differ in all hyperparameters at once, so they give no curve and no plateau" in said
+    assert "sensitivity: {avgk.alpha: 9, training.batch_size: 9, seeds: 5}" in said
+    shown = tables(report)
+    assert [row[0] for row in shown["avgk: what makes scores differ, by 40 configurations"]][2].startswith("dummy")
+    tuned = shown["avgk: tuning curve of 39 random trials"]  # the default is no random trial
+    assert [row[0] for row in tuned] == ["1", "2", "3", "5", "8", "12", "20", "30"]
+    assert tuned[-1][2].endswith("and more")  # beyond about n / 9 the band has no upper end
+
+
+def test_a_tuning_curve_of_a_search_that_learns_is_refused_with_the_samplers_that_serve(reported: Any) -> None:
+    arms = {"avgk": {"alpha": {"log_uniform": [0.1, 10]}, "k": 2}}
+    said = sentences(reported(arms=arms, search={"trials": 6, "seeds": 1, "sampler": "tpe"}, compare={}))
+    assert "No tuning curve of avgk: sampler must be random or qmc" in said
+    assert "no shares of variance: shares of a search must rest on 12 configurations at least, got 6." in said
+
+
+def test_another_metric_may_be_asked_for(reported: Any, grid: Any) -> None:
+    found = build_sensitivity(reported(**grid), "val/top2_accuracy")
+    assert found.designs[0].tried.metric == "val/top2_accuracy"
+    assert found.on_validation == ()
+
+
+@pytest.mark.parametrize("metric", ["test/avg5_accuracy", "test/avg2_set_size", "accuracy", "train/loss"])
+def test_a_metric_that_is_no_accuracy_of_the_study_is_refused(reported: Any, grid: Any, metric: str) -> None:
+    with pytest.raises(ValueError, match="metric must be an accuracy on val or test with k of 2, got"):
+        build_sensitivity(reported(**grid), metric)
+
+
+@pytest.mark.parametrize(
+    ("sections", "most", "rule"),
+    [
+        ({"sensitivity": {"avgk.alpha": 3, "seeds": 2}}, 0, "study 'varied' must have runs, got none yet"),
+        (
+            {"sensitivity": {"avgk.alpha": 3, "seeds": [7, 8]}},
+            2,
+            "must have runs of its sensitivity study, got none yet",
+        ),
+        ({}, None, "must vary something, got neither a sensitivity study nor a search"),
+    ],
+)
+def test_a_study_with_nothing_to_say_is_refused(reported: Any, sections: Any, most: int | None, rule: str) -> None:
+    with pytest.raises(ValueError, match=rule):
+        build_sensitivity(reported(most=most, **sections))
+
+
+def test_computed_twice_it_is_equal(reported: Any, grid: Any) -> None:
+    first, second = ([*map(str, blocks(build_sensitivity(reported(**grid))))] for _ in range(2))
+    assert first == second

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from setsweep.sweeps.reports.sensitivity.tried import common_seeds, designed, searched
+from setsweep.trainables.config.run_result import RunResult
+
+
+def test_scores_stand_by_configuration_and_seed(reported: Any, grid: Any) -> None:
+    (tried,) = designed(reported(**grid), "test/avg2_accuracy")
+    assert (tried.arm, tried.scores.shape, tried.seeds) == ("avgk", (9, 5), (0, 1, 2, 3, 4))
+    assert [own["alpha"] for own in tried.configurations][:2] == [0.1, 0.178]
+    assert np.isfinite(tried.scores).all()
+    assert not tried.failed.any()
+
+
+def test_the_default_and_what_was_chosen_are_known(reported: Any) -> None:
+    report = reported(
+        arms={"cross_entropy": {}, "avgk": {"alpha": {"log_uniform": [0.1, 10]}, "k": 2}},
+        search={"trials": 5, "seeds": 1},
+        sensitivity={"avgk.alpha": 3, "training.batch_size": [32, 64], "seeds": 2},
+    )
+    alpha, size = designed(report, "test/avg2_accuracy")[1].dimensions
+    (chosen,) = {each.params["alpha"] for each in report.chosen if each.arm == "avgk"}
+    assert (alpha.default, alpha.chosen) == (1.0, chosen)
+    assert (size.default, size.chosen) == (64, None)
+
+
+def test_a_value_that_the_study_gives_is_the_default(reported: Any) -> None:
+    report = reported(arms={"avgk": {"alpha": 0.3}}, sensitivity={"avgk.alpha": 3, "seeds": 2}, compare={})
+    assert designed(report, "test/avg2_accuracy")[0].dimensions[0].default == 0.3
+
+
+def test_a_grid_of_two_is_an_array_of_three_axes(reported: Any) -> None:
+    report = reported(sensitivity={"avgk.alpha": [0.1, 1, 10], "training.batch_size": [32, 64], "seeds": 2})
+    tried = designed(report, "test/avg2_accuracy")[1]
+    assert tried.is_grid
+    assert tried.grid().shape == (3, 2, 2)
+    assert tried.grid()[2, 1, 0] == tried.scores[5, 0]
+    assert tried.configurations[5] == {"alpha": 10.0, "training.batch_size": 64}
+
+
+def test_failed_runs_and_those_to_come_are_told_apart(reported: Any, grid: Any) -> None:
+    def outcome(run: Any) -> RunResult:
+        return RunResult(
+            key=run.key,
+            status="diverged" if run.seed == 4 else "done",
+            metrics={} if run.seed == 4 else {"test/avg2_accuracy": 0.5, "val/avg2_accuracy": 0.5},
+        )
+
+    (tried,) = designed(reported(outcome, most=20, **grid), "test/avg2_accuracy")
+    assert np.nansum(tried.failed) == (tried.failed == 1).sum() > 0
+    assert np.isnan(tried.failed).any()
+    assert np.isnan(tried.scores[tried.failed == 1]).all()
+
+
+def test_trials_of_a_search_are_no_design_and_a_race_has_few_seeds_in_common(reported: Any) -> None:
+    report = reported(
+        arms={"avgk": {"alpha": {"log_uniform": [0.1, 10]}, "k": 2}},
+        search={"trials": 6, "seeds": 1, "race": {"seeds": 3}},
+        compare={},
+    )
+    (tried,) = searched(report)
+    assert not tried.designed
+    assert tried.scores.shape == (6, 3)
+    assert common_seeds(tried).tolist() == [0]
+    assert tried.metric == "val/avg2_accuracy"
+
+
+def test_a_searched_grid_with_two_seeds_is_a_design(reported: Any) -> None:
+    searching = {"trials": 3, "sampler": "grid", "seeds": 2}
+    arms = {"avgk": {"alpha": {"choice": [0.1, 1, 10]}, "k": 2}}
+    (tried,) = searched(reported(arms=arms, search=searching, compare={}))
+    assert tried.designed
+    (tried,) = searched(reported(arms=arms, search={**searching, "seeds": 1}, compare={}))
+    assert not tried.designed
