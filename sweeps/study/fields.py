@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from setsweep.losses import LOSSES
 from setsweep.losses.values import nearest
+from setsweep.sweeps.study.axes import VALUES
 from setsweep.sweeps.study.protocol import (
     RESOURCES,
     compare_settings,
@@ -14,6 +15,7 @@ from setsweep.sweeps.study.protocol import (
     search_settings,
 )
 from setsweep.sweeps.study.reader import ABOUT, DATA_FILES, NAME
+from setsweep.sweeps.study.sensitivity import SETTINGS
 from setsweep.sweeps.study.training import KEEP_LR, KEEP_LR_PER_EXAMPLE
 from setsweep.trainables.config.run_config import TRAINING
 from setsweep.trainables.config.sections import TABLES, declared_settings, k_rule
@@ -61,6 +63,12 @@ def study_groups() -> list[Group]:
         ),
         Group("search", "", "how hyperparameters are chosen, on validation", _below("search", search_settings(()))),
         Group("confirm", "", "how the chosen ones are reported, on test", _below("confirm", confirm_settings())),
+        Group(
+            "sensitivity",
+            "",
+            "how results depend on hyperparameters, each varied",
+            _below("sensitivity", {**SETTINGS, "ARM.HYPERPARAMETER": VALUES}),
+        ),
         Group("compare", "", "which differences are tested", _below("compare", compare_settings(None, ()))),
         Group("resources", "", "what a run occupies", _below("resources", RESOURCES)),
     ]

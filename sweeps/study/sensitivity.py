@@ -16,7 +16,7 @@ from setsweep.trainables.settings.rules import one_of, whole
 from setsweep.trainables.settings.setting import Setting
 
 SETTINGS = {
-    "seeds": Setting(seeds_rule(0), first_seeds(0, 5), "the same for every configuration; those of confirm are used"),
+    "seeds": Setting(seeds_rule(0), first_seeds(0, 5), "the same for every configuration"),
     "at": Setting(one_of("chosen", "default"), "chosen", "where everything else stands that is searched"),
     "points": Setting(whole(2, high=MAX_COMBINATIONS), 64, "of a Sobol sequence, for three hyperparameters or more"),
 }

@@ -41,7 +41,7 @@ def draw_everywhere(axis: Axes, each: OverPoints) -> None:
     matrix = each.everywhere.matrix()
     regrets = 100 * np.array([[np.nan if one is None else one.mean for one in row] for row in matrix])
     _cells(axis, regrets, "{:.2f}", "Reds")
-    names = [settings(one.point) for one in each.tried]
+    names = each.names
     first = each.tried[0]
     choices = [MISSING if index is None else settings(first.configurations[index]) for index in each.everywhere.chosen]
     axis.set_xticks(range(len(names)), names, fontsize=7, rotation=20, ha="right")

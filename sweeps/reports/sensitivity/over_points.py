@@ -1,4 +1,4 @@
-"""Does one value serve everywhere: the regret of what is chosen at one point of the grid and used at another."""
+"""Does one value serve everywhere: the regret of what is chosen at one place and used at another."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ def everywhere_blocks(found: Sensitivity) -> Iterator[Block]:
 
 def _matrix(each: OverPoints, percentage: str) -> Table:
     first = each.tried[0]
-    names = [settings(one.point) for one in each.tried]
     rows = []
-    for name, chosen, regrets in zip(names, each.everywhere.chosen, each.everywhere.matrix(), strict=True):
+    for name, chosen, regrets in zip(each.names, each.everywhere.chosen, each.everywhere.matrix(), strict=True):
         choice = MISSING if chosen is None else settings(first.configurations[chosen])
         rows.append(row(name, choice, *map(_cell, regrets)))
-    header = ("chosen on validation at", "choice", *(f"used at {name}" for name in names))
+    header = ("chosen on validation at", "choice", *(f"used at {name}" for name in each.names))
     title = f"{first.arm}: does one value serve everywhere? Points below the best there ({percentage} interval)"
     return Table(title, header, tuple(rows), (0, 1))
 
@@ -42,9 +41,9 @@ def _serving(each: OverPoints) -> str:
     first, found = each.tried[0], each.everywhere
     serving = [settings(first.configurations[index]) for index in found.serving]
     if serving:
-        return f"{first.arm}: at every point as good as the best, as far as can be told: {'; '.join(serving)}."
+        return f"{first.arm}: everywhere as good as the best, as far as can be told: {'; '.join(serving)}."
     if found.compromise is None:
-        return f"{first.arm}: no value has runs at every point."
+        return f"{first.arm}: no value has runs everywhere."
     worst = max(regret.mean for regret in found.regrets[found.compromise] if regret is not None)
     return (
         f"{first.arm}: no value serves everywhere; {settings(first.configurations[found.compromise])} loses least, "

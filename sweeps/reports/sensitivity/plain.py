@@ -35,7 +35,7 @@ def json_text(found: Sensitivity) -> str:
         "everywhere": [
             {
                 "arm": each.tried[0].arm,
-                "points": [dict(one.point) for one in each.tried],
+                "places": [{"point": dict(one.point), "metric": one.metric} for one in each.tried],
                 "configurations": each.tried[0].configurations,
                 **dataclasses.asdict(each.everywhere),
             }

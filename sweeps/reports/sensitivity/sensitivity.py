@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from setsweep.sweeps.planning.suggestions import sampler_of
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.sensitivity.found import Findings, look_at
 from setsweep.sweeps.reports.sensitivity.tried import Tried, common_seeds, designed, searched
+from setsweep.sweeps.reports.wording import settings
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.statistics.sensitivity.everywhere import Everywhere, regret_everywhere
 from setsweep.sweeps.statistics.sensitivity.tuning_curve import TuningCurve, tuning_curve
@@ -21,9 +22,16 @@ from setsweep.trainables.evaluation.metric import Metric
 
 @dataclass(frozen=True, kw_only=True)
 class OverPoints:
-    """Whether one configuration of an arm serves at all points; `tried` has an entry for each point."""
+    """Whether one configuration of an arm serves everywhere: at all points of the grid, for all set sizes.
+
+    Args:
+        tried: an entry for each place.
+        names: of the places: "data.label_noise = 0.2", "k = 3".
+        everywhere: the regrets.
+    """
 
     tried: tuple[Tried, ...]
+    names: tuple[str, ...]
     everywhere: Everywhere
 
 
@@ -47,7 +55,7 @@ class Sensitivity:
         designs: of every arm at every point that was tried by design, in the order of the study.
         on_validation: the same by the validation twin of the metric, where the metric is of the test set.
         searches: what the trials of a search say.
-        over_points: for each arm with a design at two points or more.
+        over_points: for each arm with a design at two places or more.
         tunings: for each arm that is searched, at each point.
         baseline: the confirmed baseline at each point that has it.
         waiting: how many runs of the sensitivity study have no result yet.
@@ -99,7 +107,7 @@ def build_sensitivity(report: Report, metric: str | None = None) -> Sensitivity:
         designs=tuple(look_at(each, confidence=confidence) for each in tried),
         on_validation=tuple(look_at(each, confidence=confidence) for each in on_validation),
         searches=tuple(look_at(each, confidence=confidence) for each in trials),
-        over_points=tuple(_over_points(study, tried, on_validation, confidence)),
+        over_points=tuple(_over_points(report, metric)),
         tunings=tuple(_tuning(study, each, confidence) for each in trials),
         baseline=_baseline(report, {metric, twin}),
         waiting=_waiting(study, tried),
@@ -139,26 +147,34 @@ def _nothing(report: Report) -> str:
     )
 
 
-def _over_points(
-    study: Study, tried: Sequence[Tried], on_validation: Sequence[Tried], confidence: float
-) -> list[OverPoints]:
-    """For each arm that was tried at several points; what is used elsewhere is chosen on validation."""
+def _over_points(report: Report, metric: str) -> list[OverPoints]:
+    """For each arm that was tried at several places; what is used elsewhere is chosen on validation."""
+    study = report.study
+    measured = [replace(Metric.parse(metric), k=k) for k in study.k]
+    tried = [each for one in measured for each in designed(report, one.name)]
+    choosing = [each for one in measured for each in designed(report, one.on("val").name)]
     found = []
     for arm in study.arms:
         own = [each for each in tried if each.arm == arm]
-        if len(own) < 2 or len({repr(each.configurations) for each in own}) > 1 or len(own[0].configurations) < 2:
-            continue
-        if len({each.seeds for each in own}) > 1 or all(np.array_equal(each.scores, own[0].scores) for each in own):
-            continue  # the second: an arm that no value of the grid concerns
-        choosing = [each for each in on_validation if each.arm == arm] or own
-        scores = np.stack([each.scores for each in own])
-        found.append(
-            OverPoints(
-                tried=tuple(own),
-                everywhere=regret_everywhere(scores, confidence=confidence, chosen=[_best(each) for each in choosing]),
-            )
-        )
+        if len(own) > 1 and _can_be_compared(own):
+            chosen = [_best(each) for each in choosing if each.arm == arm]
+            scores = np.stack([each.scores for each in own])
+            everywhere = regret_everywhere(scores, confidence=study.compare.confidence, chosen=chosen)
+            names = tuple(_place(each, several=len(study.k) > 1) for each in own)
+            found.append(OverPoints(tried=tuple(own), names=names, everywhere=everywhere))
     return found
+
+
+def _can_be_compared(own: Sequence[Tried]) -> bool:
+    """Whether there is something to choose from, with the same seeds everywhere, and places differ for this arm."""
+    first = own[0]
+    alike = all(each.seeds == first.seeds and len(each.scores) == len(first.scores) for each in own)
+    return alike and len(first.scores) > 1 and not all(np.array_equal(each.scores, first.scores) for each in own)
+
+
+def _place(tried: Tried, *, several: bool) -> str:
+    k = {"k": Metric.parse(tried.metric).k} if several else {}
+    return settings({**tried.point, **k})
 
 
 def _best(tried: Tried) -> int | None:

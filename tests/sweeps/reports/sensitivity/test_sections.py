@@ -89,7 +89,21 @@ def test_over_points_the_regret_of_each_choice_elsewhere_is_told(reported: Any) 
 
 def test_one_value_that_serves_everywhere_is_named(reported: Any) -> None:
     report = reported(grid={"data.label_noise": [0.0, 0.2]}, sensitivity={"avgk.alpha": [0.1, 2], "seeds": 4})
-    assert "avgk: at every point as good as the best, as far as can be told: alpha = 2." in sentences(report)
+    assert "avgk: everywhere as good as the best, as far as can be told: alpha = 2." in sentences(report)
+
+
+def test_set_sizes_are_places_too(reported: Any) -> None:
+    def outcome(run: Any) -> RunResult:
+        def value(k: int) -> float:
+            return 0.9 - 0.05 * (run.config.loss.get("alpha") != {1: 0.1, 2: 10}[k]) + run.seed / 1000
+
+        metrics = {f"{split}/avg{k}_accuracy": value(k) for split in ("val", "test") for k in (1, 2)}
+        return RunResult(key=run.key, status="done", metrics=metrics)
+
+    report = reported(outcome, k=[1, 2], sensitivity={"avgk.alpha": [0.1, 10], "seeds": 4})
+    (rows,) = [rows for title, rows in tables(report).items() if "serve everywhere" in title]
+    # The other alpha is 5 points worse with every seed, so that no interval can be formed.
+    assert rows == [["k = 1", "alpha = 0.1", "0.00", "5.00"], ["k = 2", "alpha = 10", "5.00", "0.00"]]
 
 
 def test_a_cliff_is_told_with_its_rates(reported: Any) -> None:
