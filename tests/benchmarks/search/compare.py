@@ -2,15 +2,17 @@
 
     python tests/benchmarks/search/make.py FOLDER                       the real runs, once
     python tests/benchmarks/search/compare.py race FOLDER               who is chosen of T configurations
-    python tests/benchmarks/search/compare.py search FOLDER             regret of whole searches at equal runs
+    python tests/benchmarks/search/compare.py search FOLDER --kept FILE regret of whole searches at equal runs
 
-`race` is cheap and defaults to 2,000 repetitions; `search` asks Optuna's Gaussian process about 25 times a repetition,
-0.1 s of CPU each. FOLDER may be left out: then the made-up landscapes alone are played on.
+`race` is cheap and defaults to 2,000 repetitions; `search` asks Optuna's Gaussian process about 50 times a repetition,
+0.13 s of CPU each. What it has played is kept in FILE, so that it may be stopped, gone on with, and printed at any time
+(`--repetitions 0` prints alone). FOLDER may be left out: then the made-up landscapes alone are played on.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,6 +22,8 @@ from rules import RULES
 from searches import SEARCHES
 
 from setsweep.sweeps.planning.cube import sobol
+
+Kept = dict[tuple[str, str], dict[int, float]]  # landscape and search: regret by repetition
 
 POINTS = 0.0025  # a choice counts as good within a quarter of a point of the best tried
 
@@ -32,6 +36,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=12)
     parser.add_argument("--seeds", type=int, default=9)
     parser.add_argument("--repetitions", type=int)
+    parser.add_argument("--kept", type=Path, default=Path("searches.jsonl"))
     parser.add_argument("--only", nargs="*", help="landscapes whose names contain one of these")
     parser.add_argument("--rules", nargs="*", default=list(RULES))
     parser.add_argument("--searches", nargs="*", default=list(SEARCHES))
@@ -41,7 +46,8 @@ def main() -> None:
     if options.what == "race":
         _races(landscapes, options.rules, options.trials, options.seeds, options.repetitions or 2000)
     else:
-        _searches(landscapes, options.searches, options.repetitions or 200)
+        repetitions = 200 if options.repetitions is None else options.repetitions
+        _print_searches(_play_searches(landscapes, options.searches, repetitions, options.kept))
 
 
 def play_race(
@@ -74,17 +80,39 @@ def _races(landscapes: list[Landscape], rules: Sequence[str], trials: int, seeds
         print(f"| {landscape.name} |" + "".join(cells), flush=True)
 
 
-def _searches(landscapes: list[Landscape], names: list[str], repetitions: int) -> None:
-    print(f"mean regret against the best there is (points) and its standard error; {repetitions} repetitions\n")
-    print("| landscape |" + "".join(f" {name} |" for name in names))
-    print("|---|" + "---:|" * len(names))
-    for landscape in landscapes:
+def _play_searches(landscapes: list[Landscape], names: list[str], repetitions: int, kept: Path) -> Kept:
+    """Play what is not kept yet, repetition by repetition, so that all cells have about as many when it is stopped."""
+    found: Kept = {}
+    for line in kept.read_text().splitlines() if kept.exists() else ():
+        place, name, repetition, regret = json.loads(line)
+        found.setdefault((place, name), {})[repetition] = regret
+    with kept.open("a") as file:
+        for repetition in range(repetitions):
+            for landscape in landscapes:
+                for name in names:
+                    own = found.setdefault((landscape.name, name), {})
+                    if repetition not in own:
+                        own[repetition] = landscape.best - SEARCHES[name](landscape, repetition)
+                        file.write(json.dumps([landscape.name, name, repetition, own[repetition]]) + "\n")
+                        file.flush()
+    return found
+
+
+def _print_searches(found: Kept) -> None:
+    """Mean regrets, and as a share of what those of before had at as many runs, in the repetitions of both."""
+    print("mean regret against the best there is (points), its standard error, and as a share of before's\n")
+    names = list(dict.fromkeys(name for _, name in found))
+    print("| landscape | repetitions |" + "".join(f" {name} |" for name in names))
+    print("|---|---:|" + "---:|" * len(names))
+    for place in dict.fromkeys(place for place, _ in found):
+        repetitions = sorted(set.intersection(*(set(found[place, name]) for name in names)))
+        regrets = {name: 100 * np.array([found[place, name][each] for each in repetitions]) for name in names}
         cells = []
-        for name in names:
-            means = [SEARCHES[name](landscape, repetition) for repetition in range(repetitions)]
-            regrets = 100 * (landscape.best - np.array(means))
-            cells.append(f" {regrets.mean():.3f} ± {regrets.std() / np.sqrt(len(regrets)):.3f} |")
-        print(f"| {landscape.name} |" + "".join(cells), flush=True)
+        for name, own in regrets.items():
+            before = next(other for key, other in regrets.items() if key.startswith(f"{name[:8]} before"))
+            share = own.mean() / before.mean()
+            cells.append(f" {own.mean():.3f} ± {own.std() / np.sqrt(len(own)):.3f} ({share:.2f}) |")
+        print(f"| {place} | {len(repetitions)} |" + "".join(cells), flush=True)
 
 
 if __name__ == "__main__":

@@ -127,7 +127,7 @@ def optunas(sampler: str, trials: int, *, seeds: int, batch: int = 1, start: int
 SEARCHES: dict[str, Play] = {
     "24 runs: before (TPE 12 x 2)": optunas("tpe", 12, seeds=2, batch=4, start=4),
     "24 runs: ours, 24 x 1": ours(24),
-    "24 runs: ours, 14 raced to 3": ours(14, race=3),
+    "24 runs: ours, 12 raced to 3": ours(12, race=3),
     "24 runs: Optuna's TPE 12 x 2": optunas("tpe", 12, seeds=2),
     "24 runs: Optuna's GP 12 x 2": optunas("gp", 12, seeds=2),
     "48 runs: before (TPE 24 x 2)": optunas("tpe", 24, seeds=2, batch=4, start=8),

@@ -12,17 +12,17 @@ from setsweep.sweeps.planning.race import Rung, run_race, rungs, runs_of
 
 @pytest.mark.parametrize(
     ("trials", "runs"),
-    [(12, 38), (18, 48), (30, 74)],  # 12 + 4 x 2 + 3 x 6; 18 + 6 x 2 + 3 x 6; 30 + 10 x 2 + 4 x 6
+    [(12, 42), (18, 48), (30, 74)],  # 12 + 6 x 2 + 3 x 6; 18 + 6 x 2 + 3 x 6; 30 + 10 x 2 + 4 x 6
 )
 def test_a_race_to_nine_seeds_takes_about_a_third_of_all_runs(trials: int, runs: int) -> None:
     assert runs_of(rungs(trials, 1, 9)) == runs
-    assert runs / (9 * trials) < 0.36
+    assert runs / (9 * trials) < 0.4
 
 
 @pytest.mark.parametrize(
     ("trials", "seeds", "last", "expected"),
     [
-        (12, 1, 9, [(1, 12), (3, 4), (9, 3)]),
+        (12, 1, 9, [(1, 12), (3, 6), (9, 3)]),
         (18, 2, 9, [(2, 18), (6, 6), (9, 3)]),
         (18, 3, 9, [(3, 18), (9, 6)]),  # three times three is the last rung's already
         (18, 1, 2, [(1, 18), (2, 6)]),

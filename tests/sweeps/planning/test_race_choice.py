@@ -1,4 +1,4 @@
-"""The race's choice is as good as that of all seeds for all, at a third of the runs: the benchmark's short form."""
+"""The race's choice is as good as that of all seeds for all, at two fifths of the runs: the benchmark's short form."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ GOOD = 0.0025
 def test_a_race_chooses_within_a_quarter_point_of_the_best_as_often_as_all_seeds_do() -> None:
     """A noisy bowl: 12 random configurations, sd of 0.6 points, 70 % of its variance the seeds' own.
 
-    The seeded draw is the same each time. Over other seeds the shares differ by 0.3 % with a standard error of 0.25 %,
-    so that a difference beyond 1.5 % comes once in a million times.
+    The seeded draw is the same each time. Over other seeds the shares differ by 0.1 % with a standard error of 0.15 %,
+    so that a difference beyond 1 % comes less than once in a million times.
     """
     draw = np.random.default_rng(0)
     plan = rungs(TRIALS, 1, SEEDS)
@@ -26,6 +26,6 @@ def test_a_race_chooses_within_a_quarter_point_of_the_best_as_often_as_all_seeds
         rounds = run_race(plan, range(SEEDS), {n: dict(enumerate(row)) for n, row in enumerate(values.tolist())})
         raced += means.max() - means[rounds[-1].survivors[0]] <= GOOD
         all_seeds += means.max() - means[values.mean(1).argmax()] <= GOOD
-    assert runs_of(plan) / (TRIALS * SEEDS) < 0.36
+    assert runs_of(plan) / (TRIALS * SEEDS) < 0.4
     assert all_seeds / ROUNDS > 0.9, "or else there is nothing to choose"
-    assert raced / ROUNDS > all_seeds / ROUNDS - 0.015
+    assert raced / ROUNDS > all_seeds / ROUNDS - 0.01
