@@ -176,8 +176,10 @@ def _counts(study: Study, arm: str) -> tuple[str, ...]:
         own = study.search
         seeds = own.seeds_of(study.arms[arm])
         stages = rungs(own.trials_of(study.arms[arm]), len(seeds), own.race)
-        search = times + ", ".join(f"{rung.trials} trials x {rung.seeds} seeds" for rung in stages)
-        chosen = f"{own.front} x " if own.further else "2 x " if study.confirm.default else ""
+        search = f"{times}{stages[0].trials} trials x {stages[0].seeds} seeds"
+        search += "".join(f", {rung.trials} x {rung.seeds}" for rung in stages[1:])
+        confirmed = (own.front if own.further else 1) + study.confirm.default
+        chosen = f"{confirmed} x " if confirmed > 1 else ""
     most = "" if study.confirm.half_width is None else f" to {study.confirm.most}"
     confirm = f"{times}{chosen}{len(study.confirm_seeds)}{most} seeds"
     return (search, confirm, *_varied(study, arm, times))

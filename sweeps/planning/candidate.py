@@ -18,9 +18,10 @@ class Candidate:
         arm: name of the arm.
         point: the grid point, path to value; empty without a grid.
         stage: "search" (chosen on validation), "confirm" (the choice with fresh seeds, test numbers), "default" (the
-            default configuration, likewise) or "sensitivity" (a point of a sensitivity study, likewise).
-        trial: the number of the trial within its arm and point, or of the point of the sensitivity study; None where
-            one configuration is confirmed.
+            default configuration, likewise), "front" (of several objectives: the other members of the front) or
+            "sensitivity" (a point of a sensitivity study, likewise).
+        trial: the number of the trial within its arm and point, or of the point of the sensitivity study; None of a
+            choice by one objective and of the default.
         params: the arm's hyperparameters in this configuration, by short name: a loss's by their bare names
             ("alpha", "k"), other searched values by their path ("training.batch_size").
     """

@@ -55,7 +55,7 @@ class Cell:
         self._results: Results = {}
         self._course = self._steps()
         self._may_go_on: Callable[[], bool] = self._nothing_missing
-        self._confirmed: list[tuple[int | None, Values]] | None = None
+        self._confirmed: list[tuple[Stage, int | None, Values]] | None = None
 
     @property
     def total(self) -> int:
@@ -138,16 +138,17 @@ class Cell:
     def _confirm(self) -> Iterator[list[PlannedRun]]:
         seeds, searching = self.study.confirm_seeds, self.searching
         if searching is None:
-            self._confirmed = [(None, self.arm.default)]
+            self._confirmed = [("confirm", None, self.arm.default)]
         elif searching.search.further:
-            self._confirmed = [(number, searching.tried[number]) for number in searching.front()]
+            best, *others = searching.front()
+            self._confirmed = [("confirm", best, searching.tried[best])]
+            self._confirmed += [("front", number, searching.tried[number]) for number in others]
         else:
-            self._confirmed = [(None, searching.tried[best_first(searching.last_means())[0]])]
+            self._confirmed = [("confirm", None, searching.tried[best_first(searching.last_means())[0]])]
         yield self._confirmation(seeds) + self._sensitivity()
         if self.study.confirm.half_width is None:
             return
-        first = self._confirmed[0][0]
-        self.pilots.tell(self.arm.name, self._pairs("confirm", first))
+        self.pilots.tell(self.arm.name, self._pairs(*self._confirmed[0][:2]))
         self._may_go_on = lambda: self.pilots.seeds is not None
         yield []
         yield self._confirmation(range(len(seeds), self.pilots.seeds or 0))
@@ -155,7 +156,7 @@ class Cell:
     def _confirmation(self, seeds: Iterable[int]) -> list[PlannedRun]:
         """Runs of what is chosen with each of the seeds, and of the default beside it."""
         seeds, confirmed = list(seeds), self._confirmed or []
-        runs = [run for number, values in confirmed for run in self._runs("confirm", number, values, seeds)]
+        runs = [run for stage, number, values in confirmed for run in self._runs(stage, number, values, seeds)]
         return runs + (self._runs("default", None, self.arm.default, seeds) if self._confirms_default else [])
 
     def _sensitivity(self) -> list[PlannedRun]:
@@ -163,7 +164,7 @@ class Cell:
         study, confirmed = self.study.sensitivity, self._confirmed or []
         if study is None:
             return []
-        base = self.arm.default if study.at == "default" else confirmed[0][1]
+        base = self.arm.default if study.at == "default" else confirmed[0][2]
         varied = enumerate(self._design)
         return [
             run for number, own in varied for run in self._runs("sensitivity", number, {**base, **own}, study.seeds)

@@ -19,19 +19,20 @@ def front(values: Mapping[int, Sequence[float]]) -> list[int]:
     return found
 
 
-def members(values: Mapping[int, Sequence[float]], most: int) -> list[int]:
+def members(values: Mapping[int, Sequence[float]], most: int, *, kept: int | None = None) -> list[int]:
     """At most so many of the front, ascending: whose leaving would cost the least volume leaves first.
 
     The volume is what the front dominates, each objective scaled to its extent on the front; of equals the later
-    leaves (Emmerich, Beume and Naujoks 2005).
+    leaves (Emmerich, Beume and Naujoks 2005). `kept` never leaves.
     """
-    kept = front(values)
-    scaled = _scaled({number: tuple(values[number]) for number in kept})
-    while len(kept) > most:
-        whole = volume([scaled[number] for number in kept])
-        lost = {one: whole - volume([scaled[other] for other in kept if other != one]) for one in kept}
-        kept.remove(min(kept, key=lambda number: (lost[number], -number)))
-    return kept
+    left = front(values)
+    scaled = _scaled({number: tuple(values[number]) for number in left})
+    while len(left) > most:
+        whole = volume([scaled[number] for number in left])
+        others = [number for number in left if number != kept]
+        lost = {one: whole - volume([scaled[other] for other in left if other != one]) for one in others}
+        left.remove(min(others, key=lambda number: (lost[number], -number)))
+    return left
 
 
 def volume(points: Sequence[Point]) -> float:

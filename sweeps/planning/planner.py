@@ -134,7 +134,7 @@ class Planner:
         done: dict[Candidate, list[PlannedRun]] = {}
         for cell in self._cells if self.done == self.total else ():
             for run in cell.runs:
-                if run.stage == "confirm":
+                if run.stage in ("confirm", "front"):
                     done.setdefault(run.candidate, []).append(run)
         return [look_at(runs) for runs in done.values()]
 

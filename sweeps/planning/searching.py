@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from setsweep.sweeps.planning.choice import common_means, mean, value_in_search
-from setsweep.sweeps.planning.front import members
+from setsweep.sweeps.planning.choice import best_first, common_means, mean, value_in_search
+from setsweep.sweeps.planning.front import front, members
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.race import Round, run_race, rungs, runs_of
 from setsweep.sweeps.planning.suggestions import Suggestions, more_is_better
@@ -82,13 +82,14 @@ class Searching:
         return self.rounds()[-1].means if self.search.race is not None else common_means(self._values)
 
     def front(self) -> list[int]:
-        """Of several objectives: the trials that are confirmed."""
+        """Of several objectives: the trials that are confirmed, the best by the first objective before the others."""
         signs = [1.0 if more_is_better(metric) else -1.0 for metric in self.search.objectives]
         values = {
             number: [sign * value for sign, value in zip(signs, own, strict=True)]
             for number, own in self._objectives.items()
         }
-        return members(values, self.search.front)
+        best = best_first({number: values[number][0] for number in front(values)})[0]
+        return [best, *(number for number in members(values, self.search.front, kept=best) if number != best)]
 
     def new_trials(self) -> list[Trials]:
         """The trials decided since the last call that were not known, in rows."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from setsweep.sweeps.planning.looks import Look
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.journal import Journal, JournalError
@@ -83,8 +84,13 @@ def open_journal(study: Study, folder: Path, *, replace: bool = False) -> Journa
 
 def stored_planner(study: Study, folder: Path) -> Planner:
     """What is decided and done of a study in its folder, which is left as it is; its `study` is the one begun there."""
+    return stored_state(study, folder)[0]
+
+
+def stored_state(study: Study, folder: Path) -> tuple[Planner, list[Look]]:
+    """What `stored_planner` gives, and the confirmations that were complete so far."""
     journal = Journal(folder, read_only=True)
-    return Planner(as_begun(study, journal.defaults), journal.results, journal.trials)
+    return Planner(as_begun(study, journal.defaults), journal.results, journal.trials), journal.looks
 
 
 def check_same_study(study: Study, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from setsweep.sweeps.reports.choice_notes import choice_notes
 from setsweep.sweeps.reports.report import Failure, Report
 from setsweep.sweeps.reports.tables import SIGNIFICANT
 from setsweep.sweeps.reports.wording import count, seeds, settings
@@ -30,6 +31,7 @@ def notes(report: Report) -> list[str]:
     return [
         _about_intervals(report.study),
         *_about_tests(report),
+        *choice_notes(report),
         *_about_failures(report),
         *_about_sensitivity(report),
         *report.study.notes,

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from setsweep.sweeps.planning.candidate import Candidate, OfCandidate
+from setsweep.sweeps.planning.looks import Look
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.statistics.aggregates import Aggregate, aggregate
 from setsweep.sweeps.statistics.comparisons import Comparison, compare
+from setsweep.sweeps.statistics.searched import Searched, searched
 from setsweep.sweeps.study.study import Point, Study, point_key
 from setsweep.trainables.config.run_result import RunResult
 
@@ -59,6 +61,8 @@ class Report:
         failures: the runs that diverged or failed.
         unconfirmed: arm and point of each confirmation that is not finished.
         complete: no run is waiting and every arm is confirmed at every point.
+        searches: what each search has come to.
+        looks: the confirmations whose test numbers could be seen, in the order of time.
     """
 
     study: Study
@@ -69,12 +73,16 @@ class Report:
     unconfirmed: tuple[tuple[str, Point], ...]
     counts: Counts
     complete: bool
+    searches: tuple[Searched, ...] = ()
+    looks: tuple[Look, ...] = ()
 
 
-def build_report(study: Study, runs: Sequence[tuple[PlannedRun, RunResult | None]]) -> Report:
+def build_report(
+    study: Study, runs: Sequence[tuple[PlannedRun, RunResult | None]], looks: Sequence[Look] = ()
+) -> Report:
     """The report of `runs`, all those that the study has asked for so far; None marks a run that is not done yet.
 
-    It does not depend on the order of `runs`.
+    It does not depend on the order of `runs`. `looks` are the confirmations that were complete, now and before.
     """
     arms = {name: index for index, name in enumerate(study.arms)}
     points = {point_key(point): index for index, point in enumerate(study.points())}
@@ -98,6 +106,8 @@ def build_report(study: Study, runs: Sequence[tuple[PlannedRun, RunResult | None
         unconfirmed=tuple(unconfirmed),
         counts=counts,
         complete=counts.waiting == 0 and not unconfirmed,
+        searches=tuple(searched(study, ordered)),
+        looks=tuple(looks),
     )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from setsweep.sweeps.reports.choice_tables import choice_tables
 from setsweep.sweeps.reports.report import Report
+from setsweep.sweeps.reports.table import Cell, Table
 from setsweep.sweeps.reports.wording import (
     MISSING,
     count,
@@ -23,31 +25,9 @@ from setsweep.trainables.evaluation.metric import Metric, plain_accuracies, set_
 SIGNIFICANT = "*"
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A text and whether it stands out (the best of its column)."""
-
-    text: str
-    strong: bool = False
-
-
-@dataclass(frozen=True)
-class Table:
-    """A title, column headings, and rows of as many cells; the first column names the row.
-
-    Args:
-        text: indices of the columns that hold text, to be aligned left; the others hold numbers.
-    """
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    text: tuple[int, ...] = (0,)
-
-
 def all_tables(report: Report) -> list[Table]:
-    """The tables of a report: results, differences to the baseline, search."""
-    return [*result_tables(report), *difference_tables(report), *search_tables(report)]
+    """The tables of a report: results, differences to the baseline, search, how its choices were made."""
+    return [*result_tables(report), *difference_tables(report), *search_tables(report), *choice_tables(report)]
 
 
 def result_tables(report: Report) -> list[Table]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from setsweep.sweeps.study.study import Point
 from setsweep.trainables.evaluation.metric import Metric
 
 MISSING = "-"
@@ -69,6 +70,11 @@ def p_value(p: float | None) -> str:
     if p is None:
         return MISSING
     return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def place(subject: str, point: Point) -> str:
+    """A title with the grid point that it is about."""
+    return f"{subject}, {settings(point)}" if point else subject
 
 
 def settings(values: Mapping[str, Any]) -> str:

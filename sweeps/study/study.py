@@ -14,7 +14,7 @@ from setsweep.sweeps.study.space import Space
 from setsweep.trainables.config.run_config import without_later
 from setsweep.trainables.evaluation.metric import Metric, accuracy
 
-Stage = Literal["search", "confirm", "default", "sensitivity"]
+Stage = Literal["search", "confirm", "default", "front", "sensitivity"]
 Sampler = Literal["auto", "gp", "tpe", "qmc", "random", "grid", "cmaes", "nsga2"]
 Point = Mapping[str, Any]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from setsweep.sweeps.planning.candidate import OfCandidate
 from setsweep.sweeps.planning.planned_run import PlannedRun
-from setsweep.sweeps.records.study_folder import model_folder, stored_planner, stored_study
+from setsweep.sweeps.records.study_folder import model_folder, stored_state, stored_study
 from setsweep.sweeps.reports.formats import render
 from setsweep.sweeps.reports.report import build_report
 from setsweep.sweeps.statistics.aggregates import STATISTICS
@@ -34,10 +34,10 @@ class StudyResult:
     """
 
     def __init__(self, study: Study, folder: Path) -> None:
-        planner = stored_planner(study, folder)
+        planner, looks = stored_state(study, folder)
         self.study, self.folder = planner.study, folder
         self._runs = planner.runs()
-        self._report = build_report(self.study, self._runs)
+        self._report = build_report(self.study, self._runs, looks)
 
     @property
     def complete(self) -> bool:

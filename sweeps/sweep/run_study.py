@@ -101,7 +101,7 @@ def run_study(study: Study, options: RunOptions, console: Console) -> Ended:
                 raise stopped
             for look in planner.looks():
                 journal.add_look(look)
-            report = build_report(study, planner.runs())
+            report = build_report(study, planner.runs(), journal.looks)
             if not (projection.up_to_date and (folder / "report").is_dir()):
                 projection.finish(report, write_report(report, folder / "report"), stopped=stopped is not None)
     kept = f"{planner.done} of {planner.total} runs"

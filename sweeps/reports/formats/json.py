@@ -10,6 +10,7 @@ from typing import Any
 
 from setsweep.sweeps.planning.candidate import OfCandidate
 from setsweep.sweeps.reports.report import Report
+from setsweep.sweeps.statistics.searched import Searched
 
 
 def text(report: Report) -> str:
@@ -29,9 +30,23 @@ def text(report: Report) -> str:
         "aggregates": [_plain(each, "arm", "point", "params", "stage", "trial") for each in report.aggregates],
         "comparisons": [_plain(each, "arm", "baseline", "point") for each in report.comparisons],
         "chosen": [_plain(each, "arm", "point", "params") for each in report.chosen],
+        "searches": [_search(each) for each in report.searches],
+        "looks": [each.to_dict() for each in report.looks],
         "failures": [_plain(each, "arm", "point", "stage", "trial") for each in report.failures],
     }
     return json.dumps(_without_nan(plain), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def _search(entry: Searched) -> dict[str, Any]:
+    """With the hyperparameters of each trial, and of each round who was dropped."""
+    plain = dataclasses.asdict(dataclasses.replace(entry, trials={}))
+    rounds = [{**dataclasses.asdict(each), "dropped": each.dropped} for each in entry.rounds]
+    return plain | {
+        "trials": {number: trial.params for number, trial in entry.trials.items()},
+        "rounds": rounds,
+        "mean": entry.mean,
+        "runs_of_all_seeds": entry.runs_of_all_seeds,
+    }
 
 
 def _plain(entry: OfCandidate, *first: str) -> dict[str, Any]:

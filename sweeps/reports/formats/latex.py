@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from setsweep.sweeps.reports.notes import notes, progress
 from setsweep.sweeps.reports.report import Report
-from setsweep.sweeps.reports.tables import Table, all_tables
+from setsweep.sweeps.reports.table import Table
+from setsweep.sweeps.reports.tables import all_tables
 
 _LATEX = {
     "\\": r"\textbackslash{}",

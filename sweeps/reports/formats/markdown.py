@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from setsweep.sweeps.reports.notes import notes, progress
 from setsweep.sweeps.reports.report import Report
-from setsweep.sweeps.reports.tables import Table, all_tables
+from setsweep.sweeps.reports.table import Table
+from setsweep.sweeps.reports.tables import all_tables
 
 
 def text(report: Report) -> str:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from setsweep.sweeps.reports.notes import notes, progress
 from setsweep.sweeps.reports.report import Report
-from setsweep.sweeps.reports.tables import Table, all_tables
+from setsweep.sweeps.reports.table import Table
+from setsweep.sweeps.reports.tables import all_tables
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable

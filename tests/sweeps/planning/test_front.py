@@ -26,6 +26,7 @@ def test_who_adds_least_volume_leaves_first() -> None:
     assert len(members(values, 3)) == 3
     assert members(values, 1) == [1]
     assert members(values, 2) == members(dict(reversed(values.items())), 2)
+    assert members(values, 1, kept=3) == [3], "the best by one objective stays where it is to"
 
 
 @pytest.mark.parametrize("dimensions", [1, 2, 3])

@@ -13,6 +13,7 @@ import pytest
 
 from setsweep.sweeps.execution.executor import Job
 from setsweep.sweeps.execution.simulated_executor import SimulatedExecutor, Weather
+from setsweep.sweeps.planning.choice import value_in_search
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.planning.suggestions import Suggestions
@@ -229,9 +230,10 @@ def test_of_several_objectives_the_front_is_confirmed() -> None:
     search = replace(RACE, sampler="qmc", race=None, further=("val/top2_accuracy",), front=3)
     planner = Planner(_study(search))
     _play(planner)
-    confirmed = {run.trial for run, _ in planner.runs() if run.stage == "confirm"}
-    assert len(confirmed) == 3
-    assert None not in confirmed
+    confirmed = {run.trial: run.stage for run, _ in planner.runs() if run.stage != "search"}
+    assert sorted(confirmed.values()) == ["confirm", "front", "front"]
+    tried = {run.trial: value_in_search(result, "val/avg2_accuracy") for run, result in planner.runs() if result}
+    assert confirmed[max(tried, key=lambda trial: tried[trial])] == "confirm", "the best by the first objective"
     assert planner.done == planner.total == 12 + 3 * 3
 
 

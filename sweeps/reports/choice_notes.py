@@ -1,0 +1,60 @@
+"""The sentences about how choices were made, and how often test numbers have been looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from setsweep.sweeps.planning.looks import Look
+from setsweep.sweeps.reports.report import Report
+from setsweep.sweeps.reports.wording import place, seeds
+from setsweep.sweeps.study.study import point_key
+
+
+def choice_notes(report: Report) -> list[str]:
+    """What the tables of choices mean, and each confirmation that was not the first."""
+    return [*_about_choices(report), *_about_races(report), *_about_looks(report.looks)]
+
+
+def _about_choices(report: Report) -> list[str]:
+    search = report.study.search
+    if search is None or all(each.chosen is None for each in report.searches):
+        return []
+    by = "the first objective" if search.further else "the objective"
+    rule = (
+        f"Chosen is the best mean of {by} over the seeds that all have who are left, a run without a number counting "
+        "as 0; of equals the first. Optimism is that mean minus the one on fresh seeds, both on validation."
+    )
+    tuned = any(each.tunability is not None for each in report.searches)
+    brought = " Chosen - default is paired by seed, on test: what the search has brought." if tuned else ""
+    return [rule + brought]
+
+
+def _about_races(report: Report) -> list[str]:
+    search = report.study.search
+    if search is None or search.race is None or not report.searches:
+        return []
+    last = seeds(search.first_seeds(search.race))
+    runs = sum(each.runs for each in report.searches)
+    whole = sum(each.runs_of_all_seeds for each in report.searches)
+    saved = f"{whole - runs} are saved ({100 * (1 - runs / whole):.0f} %)"
+    return [f"The race over seeds {last} takes {runs} runs; every trial with every seed would take {whole}: {saved}."]
+
+
+def _about_looks(looks: Sequence[Look]) -> list[str]:
+    """A sentence for each place whose test numbers were there to be seen before what is confirmed now."""
+    places: dict[tuple[str, str], list[Look]] = {}
+    for look in looks:
+        places.setdefault((look.arm, point_key(look.point)), []).append(look)
+    told: dict[str, list[str]] = {}
+    for own in places.values():
+        if len(own) > 1:
+            choices = len({look.choice for look in own})
+            counted = f"{choices} choices have" if choices > 1 else "1 choice has"
+            sizes = ", ".join(str(look.n) for look in own)
+            told.setdefault(f"{counted} been confirmed here, looks at n = {sizes}", []).append(
+                place(own[0].arm, own[0].point)
+            )
+    return [
+        f"{'; '.join(where)}: {text}. Intervals and tests are of one look: who looks until it fits finds too much."
+        for text, where in told.items()
+    ]

@@ -1,0 +1,185 @@
+"""What each search has come to: its rounds, what it has chosen, and how far that choice can be trusted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from setsweep.sweeps.planning.candidate import Candidate
+from setsweep.sweeps.planning.choice import best_first, search_values, value_in_search
+from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.planning.race import Round, Rung, run_race, rungs, runs_of
+from setsweep.sweeps.statistics.aggregates import Runs
+from setsweep.sweeps.statistics.intervals import PairedDifference, paired_difference
+from setsweep.sweeps.study.study import Arm, Point, Study, point_key
+from setsweep.trainables.config.run_result import RunResult
+
+Values = Mapping[int, float]  # by seed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gap:
+    """A difference of two means of different seeds, with its interval; None where it is not defined."""
+
+    difference: float
+    ci_low: float | None
+    ci_high: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Searched:
+    """The search of one arm at one point.
+
+    Args:
+        arm, point: where.
+        trials: what was tried, by number.
+        plan: the rungs of the race; one where there is none.
+        rounds: those of the race that have begun; the last of a search that is not finished has no means.
+        runs: how many runs the search takes.
+        chosen: number of the trial that the rule chooses; None while that is open.
+        front: of several objectives: numbers of the trials that are confirmed, the chosen one first.
+        optimism: mean of the choice in the search minus its mean on fresh seeds, both on validation.
+        tunability: chosen minus default on the study's primary test metric, paired by seed; None where the default is
+            not confirmed.
+    """
+
+    arm: str
+    point: Point
+    trials: Mapping[int, Candidate]
+    plan: tuple[Rung, ...]
+    rounds: tuple[Round, ...]
+    runs: int
+    chosen: int | None
+    front: tuple[int, ...] = ()
+    optimism: Gap | None = None
+    tunability: PairedDifference | None = None
+
+    @property
+    def runs_of_all_seeds(self) -> int:
+        """How many runs it would take to train every trial with every seed of the last."""
+        return self.plan[0].trials * self.plan[-1].seeds
+
+    @property
+    def mean(self) -> float | None:
+        """The choice's mean in the search, over the seeds that it was chosen by."""
+        return None if self.chosen is None else self.rounds[-1].means[self.chosen]
+
+
+def searched(study: Study, runs: Runs) -> list[Searched]:
+    """Every arm that searches something at every point at which it has begun to, in the order of the study."""
+    if study.search is None:
+        return []
+    places: dict[tuple[str, str], _Place] = {}
+    for run, result in runs:
+        if study.arms[run.arm].searched:
+            places.setdefault((run.arm, point_key(run.point)), _Place(run.point)).take(run, result)
+    found = []
+    for point in study.points():
+        for arm in study.arms.values():
+            place = places.get((arm.name, point_key(point)))
+            if place is not None and place.trials:
+                found.append(_searched(study, arm, place))
+    return found
+
+
+@dataclass
+class _Place:
+    """The runs of one arm at one point, and the candidates of its trials by number."""
+
+    point: Point
+    runs: list[tuple[PlannedRun, RunResult | None]] = field(default_factory=list)
+    trials: dict[int, Candidate] = field(default_factory=dict)
+
+    def take(self, run: PlannedRun, result: RunResult | None) -> None:
+        self.runs.append((run, result))
+        if run.stage == "search" and run.trial is not None:
+            self.trials.setdefault(run.trial, run.candidate)
+
+    def values(self, stage: str, metric: str) -> dict[int, float]:
+        """By seed what the runs of a stage give that have a number."""
+        found = {
+            run.seed: result.metrics.get(metric, math.nan) for run, result in self.runs if result and run.stage == stage
+        }
+        return {seed: value for seed, value in found.items() if math.isfinite(value)}
+
+
+def _searched(study: Study, arm: Arm, place: _Place) -> Searched:
+    search = study.search
+    assert search is not None
+    values = search_values(place.runs, search.objective)
+    values = {number: values.get(number, {}) for number in sorted(place.trials)}
+    count = max(search.trials_of(arm), len(values))
+    own = search.seeds_of(arm)
+    plan = rungs(count, len(own), search.race)
+    seeds = search.first_seeds(max(len(own), search.race or 0))
+    rounds = run_race(plan, seeds, values)
+    chosen = _chosen(rounds, plan, place)
+    return Searched(
+        arm=arm.name,
+        point=place.point,
+        trials=dict(sorted(place.trials.items())),
+        plan=plan,
+        rounds=tuple(rounds),
+        runs=runs_of(plan),
+        chosen=chosen,
+        front=_front(place.runs),
+        optimism=_optimism(study, place, values, rounds, chosen),
+        tunability=_tunability(study, place),
+    )
+
+
+def _chosen(rounds: Sequence[Round], plan: Sequence[Rung], place: _Place) -> int | None:
+    """By the rule; of several objectives the one that was confirmed as the best by the first of them."""
+    if len(rounds) < len(plan) or not rounds[-1].means:
+        return None
+    front = _front(place.runs)
+    return front[0] if front else best_first(rounds[-1].means)[0]
+
+
+def _front(runs: Iterable[tuple[PlannedRun, RunResult | None]]) -> tuple[int, ...]:
+    """The trials that are confirmed under their numbers, the one that stands for the arm first."""
+    members = {run.trial: run.stage for run, _ in runs if run.stage in ("confirm", "front") and run.trial is not None}
+    return tuple(sorted(members, key=lambda number: (members[number] != "confirm", number)))
+
+
+def _optimism(
+    study: Study, place: _Place, values: Mapping[int, Values], rounds: Sequence[Round], chosen: int | None
+) -> Gap | None:
+    """Of the choice's mean in the search to its mean on fresh seeds; a run without a number counts as in the search."""
+    if chosen is None or study.search is None:
+        return None
+    metric = study.search.objective
+    fresh = [value_in_search(result, metric) for run, result in place.runs if result and run.stage == "confirm"]
+    if not fresh:
+        return None
+    return gap([values[chosen][seed] for seed in rounds[-1].seeds], fresh, confidence=study.compare.confidence)
+
+
+def _tunability(study: Study, place: _Place) -> PairedDifference | None:
+    default = place.values("default", study.primary)
+    if not default:
+        return None
+    confidence = study.compare.confidence
+    return paired_difference(place.values("confirm", study.primary), default, confidence=confidence)
+
+
+def gap(first: Sequence[float], second: Sequence[float], *, confidence: float) -> Gap:
+    """The mean of `first` minus that of `second`, of other seeds, with Student's interval for one common variance.
+
+    ``d +- t s sqrt(1/m + 1/n)`` with s^2 of both together and m + n - 2 degrees of freedom, so that one value of a side
+    is enough; without an interval where both have one value or nothing varies.
+    """
+    m, n = len(first), len(second)
+    means = math.fsum(first) / m, math.fsum(second) / n
+    difference = means[0] - means[1]
+    squares = math.fsum(
+        (value - mean) ** 2 for side, mean in zip((first, second), means, strict=True) for value in side
+    )
+    if m + n <= 2 or squares == 0:
+        return Gap(difference=difference, ci_low=None, ci_high=None)
+    from scipy.special import stdtrit  # imported late: listing studies must not wait for it
+
+    error = math.sqrt(squares / (m + n - 2) * (1 / m + 1 / n))
+    half = float(stdtrit(m + n - 2, (1 + confidence) / 2)) * error
+    return Gap(difference=difference, ci_low=difference - half, ci_high=difference + half)
