@@ -56,6 +56,7 @@ class Cell:
         self._course = self._steps()
         self._may_go_on: Callable[[], bool] = self._nothing_missing
         self._confirmed: list[tuple[Stage, int | None, Values]] | None = None
+        self._rung = 0
 
     @property
     def total(self) -> int:
@@ -73,6 +74,20 @@ class Cell:
     def left(self) -> int:
         """Runs not given out yet, those not decided yet included."""
         return self.total - len(self.runs) + len(self.waiting)
+
+    @property
+    def doing(self) -> str:
+        """What it is at, in a few words."""
+        if self.finished and not self.missing:
+            return "done"
+        if self.searching is None or self._confirmed is not None:
+            return "confirmation"
+        if self._rung == 0:
+            return f"{len(self.searching.tried)} of {self.searching.trials} trials"
+        plan = self.searching.rungs
+        return (
+            f"rung {self._rung + 1} of {len(plan)}: {plan[self._rung].trials} trials x {plan[self._rung].seeds} seeds"
+        )
 
     def advance(self, results: Results) -> list[PlannedRun]:
         """Go as far as the results allow; returns the runs decided on the way."""
@@ -130,6 +145,7 @@ class Cell:
         """Each further rung: the seeds that those who are still there lack."""
         for index, (before, rung) in enumerate(itertools.pairwise(searching.rungs)):
             going = sorted(searching.rounds()[index].survivors)
+            self._rung = index + 1
             seeds = searching.all_seeds[before.seeds : rung.seeds]
             yield [run for number in going for run in self._trial(searching, number, seeds)]
             for number in going:

@@ -8,6 +8,7 @@ in its own order.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -128,6 +129,10 @@ class Planner:
         """What each search has come to, round by round, for all arms that are searched at all points."""
         cells = [(cell, cell.searching) for cell in self._cells]
         return [Race(cell.arm.name, cell.point, tuple(each.rounds())) for cell, each in cells if each is not None]
+
+    def doing(self, arm: str) -> dict[str, int]:
+        """What an arm is at, in a few words, and at how many points of the grid."""
+        return dict(Counter(cell.doing for cell in self._cells if cell.arm.name == arm))
 
     def looks(self) -> list[Look]:
         """The confirmations that are complete: which configuration was looked at on test data, with how many seeds."""

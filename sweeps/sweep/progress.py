@@ -65,7 +65,9 @@ class Progress:
         """Log a line now and then where nothing is redrawn."""
         if not self.console.is_terminal and time.monotonic() - self._logged > LOG_SECONDS:
             self._logged = time.monotonic()
-            self._say(self.summary())
+            raced = self.study.search is not None and self.study.search.race is not None
+            arms = [f"{name}: {self.doing(name)}" for name, arm in self.study.arms.items() if raced and arm.searched]
+            self._say("; ".join([self.summary(), *arms]))
 
     def summary(self) -> str:
         """One line: how far the study is."""
@@ -73,6 +75,12 @@ class Progress:
         parts = [f"{done} of {self.planner.total} runs done", f"{running} running", f"{failed} failed"]
         parts += [f"{max(0, self.planner.total - done - running)} left", self._time_left()]
         return ", ".join(part for part in [*parts, self.note] if part)
+
+    def doing(self, arm: str) -> str:
+        """What an arm is at: "rung 2 of 3: 6 trials x 3 seeds", and where that differs, at how many points."""
+        doing = self.planner.doing(arm)
+        at = {what: f" at {points} {'point' if points == 1 else 'points'}" for what, points in doing.items()}
+        return "; ".join(what + (at[what] if len(doing) > 1 else "") for what in doing)
 
     def _say(self, text: str, *, style: str | None = None) -> None:
         """Brackets in it are text: the reason of a failure may hold anything."""
@@ -87,8 +95,8 @@ class Progress:
 
     def _table(self) -> Table:
         table = Table(title=Text(f"{self.study.name}: {self.summary()}"), title_justify="left", box=None)
-        for heading in ("arm", f"best {self.metric}", "runs"):
-            table.add_column(heading, justify="left" if heading == "arm" else "right")
+        for heading in ("arm", f"best {self.metric}", "runs", "at"):
+            table.add_column(heading, justify="left" if heading in ("arm", "at") else "right")
         best: dict[str, float] = {}
         runs: dict[str, int] = defaultdict(int)
         for run, result in self.planner.runs():
@@ -99,7 +107,7 @@ class Progress:
                     best[run.arm] = max(value, best.get(run.arm, value))
         for arm in self.study.arms:
             value = best.get(arm)
-            table.add_row(arm, "" if value is None else f"{100 * value:.2f} %", str(runs[arm]))
+            table.add_row(arm, "" if value is None else f"{100 * value:.2f} %", str(runs[arm]), self.doing(arm))
         return table
 
 

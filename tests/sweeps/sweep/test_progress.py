@@ -10,8 +10,10 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
+from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
-from setsweep.sweeps.study.study import Search, Study
+from setsweep.sweeps.study.space import Space
+from setsweep.sweeps.study.study import Arm, Search, Study
 from setsweep.sweeps.sweep import progress as module
 from setsweep.sweeps.sweep.progress import Progress, duration
 from setsweep.trainables.config.run_result import RunResult
@@ -109,10 +111,38 @@ def test_a_terminal_shows_the_best_of_every_arm_so_far_and_no_lines(study: Study
     with progress:
         progress.tick()
     rows = [line.split() for line in Text.from_ansi(_shown(console)).plain.splitlines()]
-    assert ["arm", "best", "val/top2_accuracy", "runs"] in rows
-    assert ["cross_entropy", "75.00", "%", "3"] in rows
-    assert ["focal", "0"] in rows
+    assert ["arm", "best", "val/top2_accuracy", "runs", "at"] in rows
+    assert ["cross_entropy", "75.00", "%", "3", "confirmation"] in rows
+    assert ["focal", "0", "confirmation"] in rows
     assert not any("first" in row for row in rows[1:])
+
+
+def test_the_rung_of_a_race_is_told_on_a_terminal_and_in_a_log(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    gamma = Space(kind="uniform", low=0.5, high=5.0, default=2.0)
+    raced = replace(
+        study,
+        arms={**study.arms, "focal": Arm(name="focal", loss="focal", searched={"loss.gamma": gamma})},
+        search=Search(trials=8, sampler="qmc", objective="val/top2_accuracy", seeds=(1000,), race=3, batch=8),
+    )
+    planner, now = Planner(raced), 100.0
+    monkeypatch.setattr(module.time, "monotonic", lambda: now)
+    console = _console()
+    progress = Progress(raced, planner, console=console)
+    assert progress.doing("focal") == "8 of 8 trials"
+    for run, _ in planner.runs():
+        if run.arm == "focal" and run.point == raced.points()[0]:
+            planner.tell(RunResult(key=run.key, status="done", metrics={"val/top2_accuracy": 0.5}))
+    assert progress.doing("focal") == "rung 2 of 2: 6 trials x 3 seeds at 1 point; 8 of 8 trials at 1 point"
+    now = 131.0
+    progress.tick()
+    assert (
+        _shown(console)
+        .rstrip()
+        .endswith("; focal: rung 2 of 2: 6 trials x 3 seeds at 1 point; 8 of 8 trials at 1 point")
+    )
+    while isinstance(run := planner.next_run(), PlannedRun):
+        planner.tell(RunResult(key=run.key, status="done", metrics={"val/top2_accuracy": 0.5}))
+    assert progress.doing("focal") == "done"
 
 
 @pytest.mark.parametrize(
