@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from setsweep.sweeps.planning.candidate import Candidate, OfCandidate
 from setsweep.sweeps.statistics.aggregates import Aggregate
-from setsweep.sweeps.statistics.intervals import PairedDifference, corrected, paired_difference
+from setsweep.sweeps.statistics.corrections import corrected
+from setsweep.sweeps.statistics.intervals import PairedDifference, paired_difference
 from setsweep.sweeps.study.study import Compare, point_key
 from setsweep.trainables.evaluation.metric import Metric
 
