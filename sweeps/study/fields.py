@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from setsweep.losses import LOSSES
 from setsweep.losses.values import nearest
 from setsweep.sweeps.study.axes import VALUES
+from setsweep.sweeps.study.comparing import compare_settings
 from setsweep.sweeps.study.protocol import (
     RESOURCES,
-    compare_settings,
     confirm_settings,
     search_settings,
 )

@@ -1,4 +1,4 @@
-"""Reads how a study chooses and how it reports: `search`, `confirm`, `compare` and `resources`."""
+"""Reads how a study chooses and what that costs: `search`, `confirm` and `resources`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from setsweep.losses.values import as_number, unknown
+from setsweep.losses.values import as_number
 from setsweep.sweeps.study.findings import Findings, Section
-from setsweep.sweeps.study.rules import metrics_rule, objectives_rule
-from setsweep.sweeps.study.study import FIRST_SEARCH_SEED, MAX_SEEDS, Arm, Compare, Confirm, Resources, Sampler, Search
+from setsweep.sweeps.study.rules import objectives_rule
+from setsweep.sweeps.study.study import FIRST_SEARCH_SEED, MAX_SEEDS, Arm, Confirm, Resources, Sampler, Search
 from setsweep.sweeps.study.training import TrainingBlock
 from setsweep.trainables.config.complete import SEED
-from setsweep.trainables.evaluation.metric import accuracy, plain_accuracies
+from setsweep.trainables.evaluation.metric import accuracy
 from setsweep.trainables.settings.rules import Rule, flag, listed, one_of, real, share_or_whole, whole
 from setsweep.trainables.settings.setting import Setting
 
@@ -172,24 +172,6 @@ def _check_fresh(findings: Findings, search: Search | None, arms: Mapping[str, A
         findings.add(("confirm", "seeds"), f"must be fresh, none of those of the search, got {twice} in both.")
 
 
-def compare_settings(arms: Sequence[str] | None, ks: Sequence[int]) -> dict[str, Setting]:
-    """The fields of `compare`; `arms` are the names of all arms, those with errors included; None: not known."""
-    usual = None if arms is None else "cross_entropy" if "cross_entropy" in arms else arms[0]
-    metrics = tuple(metric.on("test").name for metric in plain_accuracies(ks))
-    return {
-        "baseline": Setting(_arm_rule(arms), usual, "the arm that all others are compared with"),
-        "confidence": Setting(real(above=0, below=1), 0.95, "of intervals; 1 - confidence is the level of tests"),
-        "correction": Setting(one_of("holm", "bonferroni", "none"), "holm", "for the number of comparisons"),
-        "metrics": Setting(metrics_rule(ks), metrics, "that arms are compared by"),
-    }
-
-
-def read_compare(findings: Findings, arms: Sequence[str] | None, ks: Sequence[int]) -> Compare:
-    """The comparisons; for `arms` see `compare_settings`."""
-    settings = compare_settings(arms, ks)
-    return Compare(**Section(findings, ("compare",), settings).read_all(settings))
-
-
 def check_device(
     findings: Findings,
     training: TrainingBlock,
@@ -218,15 +200,6 @@ RESOURCES: dict[str, Setting] = {
 def read_resources(findings: Findings) -> Resources:
     """What one run occupies."""
     return Resources(**Section(findings, ("resources",), RESOURCES).read_all(RESOURCES))
-
-
-def _arm_rule(arms: Sequence[str] | None) -> Rule:
-    def check(value: object) -> object:
-        if arms is not None and value not in arms:
-            raise ValueError(unknown("arm", value, arms))
-        return value
-
-    return Rule("other", check, "the name of an arm", {"type": "string"})
 
 
 def seeds_rule(first: int) -> Rule:

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from setsweep.sweeps.study.arms import read_arms
+from setsweep.sweeps.study.comparing import check_compare, read_compare
 from setsweep.sweeps.study.findings import Findings, Section
 from setsweep.sweeps.study.grid import check_grid_alone, read_grid
 from setsweep.sweeps.study.points import check_points
 from setsweep.sweeps.study.protocol import (
     check_device,
     check_search,
-    read_compare,
     read_confirm,
     read_resources,
     read_search,
@@ -106,6 +106,8 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
         path=path,
         notes=(*notes, *_notes(search), *_unusual(training, confirm_seeds)),
     )
+    if not findings.within("k", "arms", "confirm", "compare"):
+        check_compare(findings, study)
     if not findings.within("data", "model", "k", "training", "grid", "sensitivity"):
         check_points(findings, study)
     findings.raise_any()

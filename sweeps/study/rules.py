@@ -8,7 +8,7 @@ from typing import Any
 
 from setsweep.losses.values import unknown
 from setsweep.trainables.evaluation.metric import Metric, accuracies, all_metrics, set_size
-from setsweep.trainables.settings.rules import Rule, listed, spelled, text
+from setsweep.trainables.settings.rules import Rule, listed, spelled, text, whole
 
 _LONGEST_NAME = 100
 _K = "[1-9][0-9]*"
@@ -71,6 +71,34 @@ def objectives_rule(ks: Sequence[int]) -> Rule:
     several = {"type": "array", "items": item, "minItems": 1, "uniqueItems": True}
     schema = {"if": {"type": "array"}, "then": several, "else": dict(one.schema)}
     return Rule("other", check, "the name of a validation metric, or a list of several", schema)
+
+
+def primary_rule(ks: Sequence[int]) -> Rule:
+    """A test accuracy of one of the set sizes, or None: not said."""
+    names = [metric.on("test").name for metric in all_metrics(ks) if metric.is_accuracy]
+
+    def check(value: object) -> object:
+        if value is not None and value not in names:
+            raise ValueError(unknown("test accuracy", value, names))
+        return value
+
+    schema = {"anyOf": [_schema(names, TEST_PATTERN), {"type": "null"}]}
+    return Rule("other", check, "the name of a test accuracy", schema)
+
+
+def looks_rule() -> Rule:
+    """Ascending numbers of seeds, or "anytime", or None: one look."""
+    numbers = listed(whole(3, high=1000), ascending=True)
+
+    def check(value: object) -> object:
+        if value is None or value == "anytime":
+            return value
+        if not isinstance(value, list | tuple) or not value:
+            raise ValueError(f"must be ascending numbers of seeds or anytime, got {value!r}.")
+        return numbers.check(value)
+
+    schema = {"anyOf": [{**numbers.schema, "minItems": 1}, {"enum": ["anytime", None]}]}
+    return Rule("other", check, "ascending numbers of seeds, or anytime", schema)
 
 
 def metrics_rule(ks: Sequence[int]) -> Rule:

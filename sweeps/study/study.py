@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from setsweep.sweeps.study.space import Space
 from setsweep.trainables.config.run_config import without_later
-from setsweep.trainables.evaluation.metric import Metric, accuracy
+from setsweep.trainables.evaluation.metric import Metric, accuracy, plain_accuracies
 
 Stage = Literal["search", "confirm", "default", "front", "sensitivity"]
 Sampler = Literal["auto", "gp", "tpe", "qmc", "random", "grid", "cmaes", "nsga2"]
@@ -170,12 +170,29 @@ class Sensitivity:
 
 @dataclass(frozen=True, kw_only=True)
 class Compare:
-    """Which differences are tested: every arm against `baseline`, paired by seed."""
+    """Which differences are tested, paired by seed: every arm against `baseline`, and further pairs.
+
+    Args:
+        baseline: None: nothing but `pairs`.
+        confidence: of intervals; 1 - confidence is the level of tests.
+        correction: for the number of comparisons.
+        metrics: compared; none: top-k and average-k accuracy for each k.
+        primary: the metric that is tested first, see `Study.primary`.
+        pairs: further contrasts, the second arm being taken from the first.
+        k: "own": an arm whose loss has a set size of its own is compared at that one alone.
+        equivalent: the largest difference that counts as none, in points of accuracy.
+        looks: the numbers of seeds at which one tests; "anytime": after every seed; None: once, with all.
+    """
 
     baseline: str | None = None
     confidence: float = 0.95
     correction: Literal["holm", "bonferroni", "none"] = "holm"
     metrics: tuple[str, ...] = ()
+    primary: str | None = None
+    pairs: tuple[tuple[str, str], ...] = ()
+    k: Literal["all", "own"] = "all"
+    equivalent: float | None = None
+    looks: tuple[int, ...] | Literal["anytime"] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,10 +257,22 @@ class Study:
 
     @property
     def primary(self) -> str:
-        """The test metric that differences are judged by: that of the search, else average-k at the largest k."""
-        if self.search is not None:
-            return Metric.parse(self.search.objective).on("test").name
-        return accuracy("avg", self.k[-1], split="test").name
+        """The test metric that differences are judged by first.
+
+        The one that `compare` names; else the objective's on test, or without a search average-k at the largest k; else
+        the first of those compared, where these lack it.
+        """
+        if self.compare.primary is not None:
+            return self.compare.primary
+        own = accuracy("avg", self.k[-1]) if self.search is None else Metric.parse(self.search.objective)
+        usual, metrics = own.on("test").name, self.compare.metrics
+        return usual if usual in metrics or not metrics else metrics[0]
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The metrics that arms are compared by, the primary among them."""
+        metrics = self.compare.metrics or tuple(each.on("test").name for each in plain_accuracies(self.k))
+        return metrics if self.primary in metrics else (self.primary, *metrics)
 
     def protocol(self) -> dict[str, Any]:
         """The fields whose change makes new results incomparable with old ones, as plain data.

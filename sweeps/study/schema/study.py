@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from setsweep.data.user_function import FORM
 from setsweep.sweeps.study.addresses import SHARED
 from setsweep.sweeps.study.axes import VALUES
+from setsweep.sweeps.study.comparing import compare_settings
 from setsweep.sweeps.study.fields import SIZES
 from setsweep.sweeps.study.protocol import (
     RACE,
     RESOURCES,
-    compare_settings,
     confirm_settings,
     search_settings,
 )

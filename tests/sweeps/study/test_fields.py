@@ -21,7 +21,7 @@ from setsweep.trainables.config.training import flatten
         ("optimizer.lr", ["training.optimizer.lr"]),
         ("training.augment.flip", ["training.augment.flip"]),
         ("arms.focal", ["arms.focal.gamma"]),
-        ("k", ["k"]),
+        ("k", ["k", "compare.k"]),
     ],
 )
 def test_fields_are_found_by_a_row_and_by_parts_of_their_path(path: str, found: list[str]) -> None:

@@ -9,7 +9,8 @@ import pytest
 from jsonschema.protocols import Validator
 
 from setsweep.losses import LOSSES
-from setsweep.sweeps.study.protocol import RESOURCES, compare_settings, confirm_settings, search_settings
+from setsweep.sweeps.study.comparing import compare_settings
+from setsweep.sweeps.study.protocol import RESOURCES, confirm_settings, search_settings
 from setsweep.sweeps.study.rules import metrics_rule
 from setsweep.sweeps.study.space import KINDS, read_space
 from setsweep.trainables.config.presets import PRESETS

@@ -1,0 +1,84 @@
+"""Reads `compare`: which differences between arms are tested, by which metrics, and how often one looks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from setsweep.losses.values import unknown
+from setsweep.sweeps.study.findings import Findings, Section
+from setsweep.sweeps.study.rules import looks_rule, metrics_rule, primary_rule
+from setsweep.sweeps.study.study import Compare, Study
+from setsweep.trainables.evaluation.metric import plain_accuracies
+from setsweep.trainables.settings.rules import Rule, listed, one_of, real
+from setsweep.trainables.settings.setting import Setting
+
+
+def compare_settings(arms: Sequence[str] | None, ks: Sequence[int]) -> dict[str, Setting]:
+    """The fields of `compare`; `arms` are the names of all arms, those with errors included; None: not known."""
+    usual = None if arms is None else "cross_entropy" if "cross_entropy" in arms else arms[0]
+    metrics = tuple(metric.on("test").name for metric in plain_accuracies(ks))
+    return {
+        "baseline": Setting(_arm_rule(arms), usual, "the arm that all others are compared with"),
+        "confidence": Setting(real(above=0, below=1), 0.95, "of intervals; 1 - confidence is the level of tests"),
+        "correction": Setting(one_of("holm", "bonferroni", "none"), "holm", "for the number of comparisons"),
+        "metrics": Setting(metrics_rule(ks), metrics, "that arms are compared by"),
+        "primary": Setting(
+            primary_rule(ks), None, "tested first; default: the objective's on test, else average-k at the largest k"
+        ),
+        "pairs": Setting(_pairs_rule(arms), (), "further pairs of arms, the second being taken from the first"),
+        "k": Setting(one_of("all", "own"), "all", "own: an arm whose loss has a k is compared at that one alone"),
+        "equivalent": Setting(
+            real(above=0, besides=(None,)), None, "the largest difference that counts as none", unit="points"
+        ),
+        "looks": Setting(
+            looks_rule(), None, "numbers of seeds at which one tests, the last being all; or anytime: at any number"
+        ),
+    }
+
+
+def read_compare(findings: Findings, arms: Sequence[str] | None, ks: Sequence[int]) -> Compare:
+    """The comparisons; for `arms` see `compare_settings`."""
+    settings = compare_settings(arms, ks)
+    return Compare(**Section(findings, ("compare",), settings).read_all(settings))
+
+
+def check_compare(findings: Findings, study: Study) -> None:
+    """What is compared must be measured, and at a number of seeds that one has said to look at."""
+    compare, seeds = study.compare, len(study.confirm_seeds)
+    if isinstance(compare.looks, tuple) and seeds not in compare.looks:
+        findings.add(
+            ("compare", "looks"), f"must hold the number of seeds to confirm with, {seeds}, got {list(compare.looks)}."
+        )
+    if compare.looks is not None and compare.equivalent is not None:
+        findings.add(("compare", "equivalent"), f"must be tested once, without compare.looks, got {compare.looks}.")
+    if compare.k == "own":
+        for arm in study.arms.values():
+            own = arm.fixed.get("loss.k")
+            if own is not None and own not in study.k:
+                rule = f"must have the k of each arm among the set sizes {list(study.k)}, got {own} of {arm.name!r}."
+                findings.add(("compare", "k"), rule)
+
+
+def _arm_rule(arms: Sequence[str] | None) -> Rule:
+    def check(value: object) -> object:
+        if arms is not None and value not in arms:
+            raise ValueError(unknown("arm", value, arms))
+        return value
+
+    return Rule("other", check, "the name of an arm", {"type": "string"})
+
+
+def _pairs_rule(arms: Sequence[str] | None) -> Rule:
+    pair = listed(_arm_rule(arms), length=2)
+    pairs = listed(pair)
+
+    def check(value: object) -> tuple[tuple[str, str], ...]:
+        found: tuple[tuple[str, str], ...] = pairs.check(value)
+        for index, (one, other) in enumerate(found):
+            if one == other:
+                raise ValueError(f"must be pairs of two arms, got {one!r} twice.")
+            if {one, other} in map(set, found[:index]):
+                raise ValueError(f"must be distinct pairs, got {one!r} and {other!r} again.")
+        return found
+
+    return Rule("other", check, "a list of pairs of arms", {**pairs.schema, "uniqueItems": True})
