@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from setsweep.sweeps.planning.candidate import Candidate, OfCandidate
 from setsweep.sweeps.planning.looks import Look
@@ -11,6 +12,10 @@ from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.statistics.aggregates import Aggregate, aggregate
 from setsweep.sweeps.statistics.comparisons import Comparison, compare
 from setsweep.sweeps.statistics.searched import Searched, searched
+from setsweep.sweeps.statistics.failures import Divergence, divergences
+from setsweep.sweeps.statistics.pooled import PooledInterval, pooled_intervals
+from setsweep.sweeps.statistics.spent import Spent, spent
+from setsweep.sweeps.statistics.unusual import Unusual, unusual_seeds
 from setsweep.sweeps.study.study import Point, Study, point_key
 from setsweep.trainables.config.run_result import RunResult
 
@@ -48,6 +53,7 @@ class Failure(OfCandidate):
     candidate: Candidate
     seed: int
     reason: str
+    kind: Literal["diverged", "error", "memory", "worker"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,13 +62,17 @@ class Report:
 
     Args:
         aggregates: of both stages.
-        comparisons: every arm against the baseline; empty without one.
+        comparisons: every arm against the baseline, and further pairs; empty without either.
         chosen: the configurations in confirmation.
         failures: the runs that diverged or failed.
         unconfirmed: arm and point of each confirmation that is not finished.
         complete: no run is waiting and every arm is confirmed at every point.
         searches: what each search has come to.
         looks: the confirmations whose test numbers could be seen, in the order of time.
+        search_intervals: of the objective of each trial, with the variance of all trials, see `pooled_intervals`.
+        unusual: seeds of the confirmation whose primary metric lies far from the others'.
+        spent: what each arm was given.
+        divergences: how often runs diverged or failed, of the arms and stages where some did.
     """
 
     study: Study
@@ -73,6 +83,10 @@ class Report:
     unconfirmed: tuple[tuple[str, Point], ...]
     counts: Counts
     complete: bool
+    search_intervals: Mapping[Candidate, PooledInterval]
+    unusual: tuple[Unusual, ...]
+    spent: tuple[Spent, ...]
+    divergences: tuple[Divergence, ...]
     searches: tuple[Searched, ...] = ()
     looks: tuple[Look, ...] = ()
 
@@ -100,7 +114,7 @@ def build_report(
     return Report(
         study=study,
         aggregates=tuple(aggregates),
-        comparisons=tuple(compare(aggregates, study.compare)),
+        comparisons=tuple(compare(aggregates, study)),
         chosen=chosen,
         failures=_failures(ordered),
         unconfirmed=tuple(unconfirmed),
@@ -108,7 +122,23 @@ def build_report(
         complete=counts.waiting == 0 and not unconfirmed,
         searches=tuple(searched(study, ordered)),
         looks=tuple(looks),
+        search_intervals=_search_intervals(study, aggregates),
+        unusual=tuple(_unusual(study, aggregates)),
+        spent=tuple(spent(study, ordered)),
+        divergences=tuple(divergences(ordered, confidence=study.compare.confidence)),
     )
+
+
+def _search_intervals(study: Study, aggregates: Sequence[Aggregate]) -> dict[Candidate, PooledInterval]:
+    if study.search is None:
+        return {}
+    trials = [a for a in aggregates if a.stage == "search" and a.metric == study.search.objective]
+    pooled = pooled_intervals([a.numbers for a in trials], confidence=study.compare.confidence)
+    return {trial.candidate: interval for trial, interval in zip(trials, pooled.intervals, strict=True)}
+
+
+def _unusual(study: Study, aggregates: Sequence[Aggregate]) -> list[Unusual]:
+    return unusual_seeds([a for a in aggregates if a.stage == "confirm" and a.metric == study.primary])
 
 
 def _counts(runs: Sequence[tuple[PlannedRun, RunResult | None]]) -> Counts:
@@ -133,7 +163,12 @@ def _chosen_one(candidate: Candidate, members: Sequence[tuple[PlannedRun, RunRes
 
 def _failures(runs: Sequence[tuple[PlannedRun, RunResult | None]]) -> tuple[Failure, ...]:
     return tuple(
-        Failure(candidate=run.candidate, seed=run.seed, reason=result.reason or result.status)
+        Failure(
+            candidate=run.candidate,
+            seed=run.seed,
+            reason=result.reason or result.status,
+            kind="diverged" if result.status == "diverged" else result.cause or "error",
+        )
         for run, result in runs
         if result is not None and result.status != "done"
     )

@@ -13,6 +13,7 @@ from setsweep.sweeps.planning.candidate import Candidate, OfCandidate
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.statistics.intervals import MeanInterval, mean_interval
 from setsweep.trainables.config.run_result import RunResult
+from setsweep.trainables.evaluation.metric import Metric
 
 Runs = Sequence[tuple[PlannedRun, RunResult | None]]  # None: not done yet
 STATISTICS = ("mean", "ci_low", "ci_high", "std", "n")  # those of an aggregate, in the order that tables have them
@@ -30,6 +31,8 @@ class Aggregate(OfCandidate):
         seeds: the seeds planned.
         failed: seed to reason, of the runs that diverged or failed.
         values: seed to value, of the runs done; None where the metric is undefined (not a finite number).
+        diverged: those of `failed` that diverged; the others failed for want of memory, a worker or by an error.
+        mean_failed_as_0: of an accuracy, the mean in which the seeds that diverged count as 0; None for other metrics.
     """
 
     candidate: Candidate
@@ -42,6 +45,13 @@ class Aggregate(OfCandidate):
     seeds: tuple[int, ...]
     failed: Mapping[int, str]
     values: Mapping[int, float | None]
+    diverged: tuple[int, ...]
+    mean_failed_as_0: float | None
+
+    @property
+    def numbers(self) -> dict[int, float]:
+        """Those of `values` that are defined."""
+        return {seed: value for seed, value in self.values.items() if value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +111,10 @@ class _Group:
             if result and result.status != "done"
         }
 
+    @property
+    def diverged(self) -> tuple[int, ...]:
+        return tuple(seed for seed, result in self.results.items() if result and result.status == "diverged")
+
 
 def _groups(runs: Runs) -> list[_Group]:
     found: dict[Candidate, dict[int, RunResult | None]] = {}
@@ -129,7 +143,17 @@ def _aggregate(group: _Group, metric: str, confidence: float) -> Aggregate:
         seeds=tuple(group.results),
         failed=group.failed,
         values=values,
+        diverged=group.diverged,
+        mean_failed_as_0=_failed_as_0(metric, interval, len(group.diverged)),
     )
+
+
+def _failed_as_0(metric: str, found: MeanInterval, diverged: int) -> float | None:
+    known = Metric.find(metric)
+    counted = found.n + diverged
+    if known is None or not known.is_accuracy or not counted:
+        return None
+    return (found.mean or 0.0) * found.n / counted if diverged else found.mean
 
 
 def _epoch_aggregate(group: _Group, metric: str, confidence: float) -> EpochAggregate:

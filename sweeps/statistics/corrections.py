@@ -7,6 +7,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
+from setsweep.sweeps.statistics.student import check_confidence, is_below_level
+
 Correction = Literal["holm", "bonferroni", "none"]
 Role = Literal["primary", "secondary", "exploratory"]
 Place = TypeVar("Place", bound=Hashable)
@@ -19,7 +21,7 @@ class Verdict:
     Args:
         role: "primary"; "secondary", tested because its place's primary was significant; or "exploratory", not tested.
         p_corrected: corrected within its family; None where exploratory or where p is undefined.
-        significant: whether `p_corrected` is below alpha.
+        significant: whether `p_corrected` is below 1 - confidence.
     """
 
     role: Role
@@ -82,32 +84,31 @@ def gatekept(
     secondary: Mapping[tuple[Place, str], float | None],
     correction: Correction,
     *,
-    alpha: float,
+    confidence: float,
 ) -> Gated[Place]:
     """The primary metric first, at every place (an arm at a point); other metrics only where it is significant there.
 
     The primary family is corrected over all its places. A secondary test whose primary is not significant counts as 1
     and is called exploratory; the rest are corrected within the secondary family, whose size is that of all secondary
-    tests. So each family has an error of at most alpha, whatever the dependence between metrics (an error in either of
-    the two: at most 2 alpha, 7.1 % at alpha = 5 % in the worst of twelve simulated settings). Correcting over only
-    those tested, or at each place for itself, does not hold it: 10.6 % and 35.6 % there.
+    tests. So each family has an error of at most 1 - confidence, whatever the dependence between metrics (an error in
+    either of the two: at most twice that, 7.1 % at 95 % in the worst of twelve simulated settings). Correcting over
+    only those tested, or at each place for itself, does not hold it: 10.6 % and 35.6 % there.
 
     Args:
         primary: place to p; None where undefined, which counts as 1.
         secondary: (place, metric) to p.
         correction: see `corrected`.
-        alpha: the error of each family.
+        confidence: 1 less the error of each family.
 
     Raises:
-        ValueError: `alpha` is no probability, or a secondary test is at a place without a primary one.
+        ValueError: `confidence` is no probability, or a secondary test is at a place without a primary one.
     """
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must be between 0 and 1, got {alpha}.")
+    check_confidence(confidence)
     unknown = [key for key in secondary if key[0] not in primary]
     if unknown:
         raise ValueError(f"a secondary test must be at a place of the primary metric, got {unknown[0]!r}.")
     first = {
-        place: Verdict(role="primary", p_corrected=p, significant=p is not None and p < alpha)
+        place: Verdict(role="primary", p_corrected=p, significant=is_below_level(p, confidence))
         for place, p in zip(primary, corrected(list(primary.values()), correction), strict=True)
     }
     open_ = {key: p if first[key[0]].significant else None for key, p in secondary.items()}
@@ -115,7 +116,7 @@ def gatekept(
         key: Verdict(
             role="secondary" if first[key[0]].significant else "exploratory",
             p_corrected=p,
-            significant=p is not None and p < alpha,
+            significant=is_below_level(p, confidence),
         )
         for key, p in zip(open_, corrected(list(open_.values()), correction), strict=True)
     }

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from setsweep.sweeps.statistics.student import check_confidence, sample_of, t_quantile, t_tail
+from setsweep.sweeps.statistics.student import check_confidence, is_below_level, sample_of, t_quantile, t_tail
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +52,6 @@ def equivalence(differences: Sequence[float], *, margin: float, confidence: floa
         p=p,
         ci_low=sample.mean - half,
         ci_high=sample.mean + half,
-        equivalent=p < 1 - confidence,
+        equivalent=is_below_level(p, confidence),
         n=sample.n,
     )

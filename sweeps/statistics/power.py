@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from setsweep.sweeps.statistics.student import noncentral_t, t_quantile
 
@@ -26,6 +27,7 @@ def power(effect: float, n: int, *, alpha: float) -> float:
     return 1 - noncentral_t(limit, n - 1, shift) + noncentral_t(-limit, n - 1, shift)
 
 
+@lru_cache
 def detectable(n: int, *, alpha: float, power_wanted: float = 0.8) -> float:
     """The smallest difference that a paired t test of n seeds finds with `power_wanted`, in standard deviations.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from setsweep.sweeps.statistics.corrections import Correction, corrected, family_size
 from setsweep.sweeps.statistics.intervals import PairedDifference
-from setsweep.sweeps.statistics.student import MIN_SPREAD, Sample, check_confidence, t_quantile, t_tail
+from setsweep.sweeps.statistics.student import MIN_SPREAD, Sample, check_confidence, is_below_level, t_quantile, t_tail
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ def simultaneous_intervals(
     samples = [_sample(each) for each in differences]
     size = family_size(len(samples), family)
     if correction == "holm":
-        return _compatible_with_holm(samples, 1 - confidence, size)
+        return _compatible_with_holm(samples, confidence, size)
     p_values = corrected([_p(each) for each in samples], correction, family=family)
     error = (1 - confidence) / (1 if correction == "none" else size)
     return [_interval(each, p, confidence, error) for each, p in zip(samples, p_values, strict=True)]
@@ -77,13 +77,16 @@ def _interval(sample: Sample | None, p: float | None, confidence: float, error: 
         return SimultaneousInterval(ci_low=None, ci_high=None, p_corrected=None, excludes_zero=False)
     half = _half_width(sample, error)
     return SimultaneousInterval(
-        ci_low=sample.mean - half, ci_high=sample.mean + half, p_corrected=p, excludes_zero=p < 1 - confidence
+        ci_low=sample.mean - half,
+        ci_high=sample.mean + half,
+        p_corrected=p,
+        excludes_zero=is_below_level(p, confidence),
     )
 
 
-def _compatible_with_holm(samples: Sequence[Sample | None], alpha: float, size: int) -> list[SimultaneousInterval]:
-    lower, p_above = _lower_ends(samples, alpha, size)
-    upper, p_below = _lower_ends([_turned(each) for each in samples], alpha, size)
+def _compatible_with_holm(samples: Sequence[Sample | None], confidence: float, size: int) -> list[SimultaneousInterval]:
+    lower, p_above = _lower_ends(samples, confidence, size)
+    upper, p_below = _lower_ends([_turned(each) for each in samples], confidence, size)
     found = []
     for low, high, above, below in zip(lower, upper, p_above, p_below, strict=True):
         p = None if above is None or below is None else min(1.0, 2 * min(above, below))
@@ -92,19 +95,20 @@ def _compatible_with_holm(samples: Sequence[Sample | None], alpha: float, size: 
                 ci_low=low,
                 ci_high=None if high is None else -high,
                 p_corrected=p,
-                excludes_zero=p is not None and p < alpha,
+                excludes_zero=is_below_level(p, confidence),
             )
         )
     return found
 
 
 def _lower_ends(
-    samples: Sequence[Sample | None], alpha: float, size: int
+    samples: Sequence[Sample | None], confidence: float, size: int
 ) -> tuple[list[float | None], list[float | None]]:
-    """The lower ends and the one-sided p-values that Holm corrects, at an error of alpha / 2."""
+    """The lower ends and the one-sided p-values that Holm corrects, at an error of (1 - confidence) / 2."""
+    alpha = 1 - confidence
     one_sided = [None if each is None else t_tail(each.t, each.degrees) for each in samples]
     p_values = corrected(one_sided, "holm", family=size)
-    above = [p is not None and 2 * p < alpha for p in p_values]
+    above = [p is not None and is_below_level(2 * p, confidence) for p in p_values]
     left = size - sum(above)
     ends: list[float | None] = []
     for sample, is_above in zip(samples, above, strict=True):

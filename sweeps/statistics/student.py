@@ -70,6 +70,12 @@ def check_confidence(confidence: float) -> None:
         raise ValueError(f"confidence must be between 0 and 1, got {confidence}.")
 
 
+def is_below_level(p: float | None, confidence: float) -> bool:
+    """Whether a p-value is defined and below 1 - confidence."""
+    # Compared as a sum, because 1 - 0.95 is a little more than 0.05.
+    return p is not None and p + confidence < 1
+
+
 @lru_cache
 def t_quantile(probability: float, degrees: float) -> float:
     """The value that Student's t with `degrees` degrees of freedom stays below with `probability`."""

@@ -87,7 +87,7 @@ def gates(draw: np.random.Generator, times: int) -> Iterator[Row]:
                     dict(enumerate(p_first.tolist())),
                     {(i, str(j)): float(p_second[i, j]) for i in range(9) for j in range(2)},
                     "holm",
-                    alpha=ALPHA,
+                    confidence=COVER,
                 )
                 false = any(v.significant for i, v in verdicts.primary.items() if effects[i] == 0)
                 errors.append((false, any(v.significant for v in verdicts.secondary.values())))

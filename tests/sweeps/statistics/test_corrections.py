@@ -75,7 +75,7 @@ def test_a_p_value_that_is_no_probability_is_refused(p: float) -> None:
 def test_other_metrics_are_tested_only_where_the_primary_is_significant() -> None:
     primary = {"a": 0.001, "b": 0.2, "c": None}
     secondary = {("a", "top1"): 0.004, ("b", "top1"): 0.0001, ("c", "top1"): 0.0001}
-    found = gatekept(primary, secondary, "holm", alpha=0.05)
+    found = gatekept(primary, secondary, "holm", confidence=0.95)
     assert {place: v.significant for place, v in found.primary.items()} == {"a": True, "b": False, "c": False}
     assert {place: v.role for (place, _), v in found.secondary.items()} == {
         "a": "secondary",
@@ -90,7 +90,7 @@ def test_other_metrics_are_tested_only_where_the_primary_is_significant() -> Non
 def test_the_primary_family_is_that_of_all_places_and_the_secondary_that_of_all_its_tests() -> None:
     primary = {"a": 0.001, "b": 0.2, "c": None}
     secondary = {(place, metric): 0.004 for place in primary for metric in ("top1", "top2")}
-    found = gatekept(primary, secondary, "holm", alpha=0.05)
+    found = gatekept(primary, secondary, "holm", confidence=0.95)
     # 3 places: 0.001 * 3. Six secondary tests, of which the two at a count: 0.004 * 6, and 0.004 * 5 raised to that.
     assert found.primary["a"].p_corrected == pytest.approx(0.003)
     assert [found.secondary["a", metric].p_corrected for metric in ("top1", "top2")] == pytest.approx([0.024, 0.024])
@@ -98,7 +98,7 @@ def test_the_primary_family_is_that_of_all_places_and_the_secondary_that_of_all_
 
 
 def test_a_significant_primary_does_not_make_its_secondary_significant() -> None:
-    found = gatekept({"a": 0.001}, {("a", "top1"): 0.5}, "holm", alpha=0.05)
+    found = gatekept({"a": 0.001}, {("a", "top1"): 0.5}, "holm", confidence=0.95)
     assert (found.secondary["a", "top1"].role, found.secondary["a", "top1"].significant) == ("secondary", False)
 
 
@@ -112,7 +112,7 @@ def test_each_family_errs_in_at_most_5_percent_whatever_the_power_of_the_primary
         noise = [draw.random() for _ in range(9)]
         primary = {place: p * (0.001 if draw.random() < power else 1) for place, p in enumerate(noise)}
         secondary = {(place, "top1"): p for place, p in enumerate(noise)}
-        found = gatekept(primary, secondary, "holm", alpha=0.05)
+        found = gatekept(primary, secondary, "holm", confidence=0.95)
         errors += any(v.significant for v in found.secondary.values())
     assert errors <= 0.075 * 2000
 
@@ -121,10 +121,10 @@ def test_a_secondary_test_without_a_primary_is_refused() -> None:
     with pytest.raises(
         ValueError, match=r"a secondary test must be at a place of the primary metric, got \('b', 'top1'\)"
     ):
-        gatekept({"a": 0.1}, {("b", "top1"): 0.1}, "holm", alpha=0.05)
+        gatekept({"a": 0.1}, {("b", "top1"): 0.1}, "holm", confidence=0.95)
 
 
-@pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
-def test_an_alpha_that_is_no_probability_is_refused(alpha: float) -> None:
-    with pytest.raises(ValueError, match=f"alpha must be between 0 and 1, got {alpha}"):
-        gatekept({"a": 0.1}, {}, "holm", alpha=alpha)
+@pytest.mark.parametrize("confidence", [0.0, 1.0, 5.0])
+def test_a_confidence_that_is_no_probability_is_refused(confidence: float) -> None:
+    with pytest.raises(ValueError, match=f"confidence must be between 0 and 1, got {confidence}"):
+        gatekept({"a": 0.1}, {}, "holm", confidence=confidence)
