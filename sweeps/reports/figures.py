@@ -27,9 +27,10 @@ from setsweep.sweeps.reports.panels import (
 )
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.sensitivity_figure import draw_sensitivity
-from setsweep.sweeps.reports.tables import in_order, is_significant, main_metrics
-from setsweep.sweeps.reports.wording import is_accuracy, long_metric_label, scaled, settings
+from setsweep.sweeps.reports.shown_metrics import in_order, main_metrics
+from setsweep.sweeps.reports.wording import contrast_name, is_accuracy, long_metric_label, scaled, settings
 from setsweep.sweeps.statistics.aggregates import Aggregate
+from setsweep.sweeps.statistics.intervals import cut_to
 from setsweep.sweeps.study.study import Point
 
 
@@ -91,11 +92,11 @@ def _line_and_band(
 ) -> None:
     means = [scaled(a.metric, a.mean) for a in found if a.mean is not None]
     axis.plot(x, means, markersize=4, linewidth=1.4, **style)
-    bounded = [(position, a) for position, a in zip(x, found, strict=True) if a.ci_low is not None]
+    bounded = [(position, _ends(a)) for position, a in zip(x, found, strict=True) if a.ci_low is not None]
     axis.fill_between(
         [position for position, _ in bounded],
-        [scaled(a.metric, a.ci_low) for _, a in bounded if a.ci_low is not None],
-        [scaled(a.metric, a.ci_high) for _, a in bounded if a.ci_high is not None],
+        [scaled(found[0].metric, low) for _, (low, _) in bounded if low is not None],
+        [scaled(found[0].metric, high) for _, (_, high) in bounded if high is not None],
         color=style["color"],
         alpha=alpha,
         linewidth=0,
@@ -113,7 +114,7 @@ def _draw_per_arm(report: Report, metrics: Sequence[str], point: Point, path: Pa
         for a in confirmed:
             if a.metric == metric and a.mean is not None:
                 row = arms.index(a.arm)
-                _interval(axis, row, metric, (a.mean, a.ci_low, a.ci_high), look(row))
+                _interval(axis, row, metric, (a.mean, *_ends(a)), look(row))
         axis.set_xlabel(long_metric_label(metric))
     name_rows(axes, 2, arms)
     add_title(figure, [report.study.name, settings(point), _intervals(report)])
@@ -121,26 +122,29 @@ def _draw_per_arm(report: Report, metrics: Sequence[str], point: Point, path: Pa
 
 
 def _draw_differences(report: Report, point: Point, path: Path) -> Path | None:
-    """A panel per metric, in each a paired difference with its interval per arm; filled: significant."""
+    """A panel per metric, in each a paired difference with its interval per contrast; filled: significant."""
     comparisons = [c for c in report.comparisons if c.point == point and c.difference is not None]
     metrics = in_order(report.study, {c.metric for c in comparisons})
-    arms = [arm for arm in report.study.arms if arm != report.study.compare.baseline]
     if not metrics:
         return None
-    height = 1.2 + 0.32 * len(arms)
-    figure, axes = panels(len(metrics), columns=2, width=3.6, height=height, margin=names_width(arms))
+    rows = list(dict.fromkeys(contrast_name(report.study, c) for c in report.comparisons))
+    height = 1.2 + 0.32 * len(rows)
+    figure, axes = panels(len(metrics), columns=2, width=3.6, height=height, margin=names_width(rows))
     for axis, metric in zip(axes, metrics, strict=True):
         axis.axvline(0, color="#555555", linewidth=1)
         for c in comparisons:
             if c.metric == metric and c.difference is not None:
                 style = look(list(report.study.arms).index(c.arm))
-                face = {} if is_significant(c, report.study) else {"markerfacecolor": "white"}
-                _interval(axis, arms.index(c.arm), metric, (c.difference, c.ci_low, c.ci_high), {**style, **face})
+                face = {} if c.significant else {"markerfacecolor": "white"}
+                row = rows.index(contrast_name(report.study, c))
+                _interval(axis, row, metric, (c.difference, c.ci_low, c.ci_high), {**style, **face})
         axis.set_xlabel(f"Δ {long_metric_label(metric).replace('(%)', '(points)')}")
-    name_rows(axes, 2, arms)
+    name_rows(axes, 2, rows)
     alpha = 1 - report.study.compare.confidence
-    subject = f"difference to {report.study.compare.baseline} (filled: corrected p < {alpha:.3g})"
-    add_title(figure, [report.study.name, settings(point), subject, _intervals(report)])
+    baseline = report.study.compare.baseline
+    subject = f"difference{f' to {baseline}' if baseline else ''} (filled: corrected p < {alpha:.3g})"
+    each = f"{_intervals(report)}, each by itself"
+    add_title(figure, [report.study.name, settings(point), subject, each])
     return save(figure, path)
 
 
@@ -157,6 +161,15 @@ def _interval(
     axis.plot([scaled(metric, middle)], [row], markersize=6, **style)
 
 
+def _ends(aggregate: Aggregate) -> tuple[float | None, float | None]:
+    """The ends of a mean's interval; those of an accuracy within 0 and 1."""
+    low, high = aggregate.ci_low, aggregate.ci_high
+    if low is None or high is None or not is_accuracy(aggregate.metric):
+        return low, high
+    ends = cut_to(low, high)
+    return ends.ci_low, ends.ci_high
+
+
 def _intervals(report: Report) -> str:
     return f"{100 * report.study.compare.confidence:g} % intervals over seeds"
 
@@ -164,7 +177,7 @@ def _intervals(report: Report) -> str:
 def _drawn_metrics(report: Report) -> list[str]:
     known = {a.metric for a in _confirmed(report)}
     accuracies = [metric for metric in main_metrics(report.study) if is_accuracy(metric)]
-    named = [metric for metric in report.study.compare.metrics if metric not in accuracies]
+    named = [metric for metric in report.study.compared if metric not in accuracies]
     return [metric for metric in accuracies + named if metric in known]
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from setsweep.sweeps.reports.choice_notes import choice_notes
+from setsweep.sweeps.reports.comparison_notes import comparison_notes
 from setsweep.sweeps.reports.report import Failure, Report
-from setsweep.sweeps.reports.tables import SIGNIFICANT
-from setsweep.sweeps.reports.wording import count, seeds, settings
-from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.reports.wording import count, number, seeds, settings
+from setsweep.sweeps.study.study import Point, Study
 
 _SHOWN_FAILURES = 10
 _REASON_LENGTH = 120
@@ -30,8 +30,11 @@ def notes(report: Report) -> list[str]:
     """What the tables' numbers are, the runs that they lack, and what reading the study has changed in it."""
     return [
         _about_intervals(report.study),
-        *_about_tests(report),
+        _about_scope(),
+        *comparison_notes(report),
+        *_about_search(report),
         *choice_notes(report),
+        *_about_unusual(report),
         *_about_failures(report),
         *_about_sensitivity(report),
         *report.study.notes,
@@ -47,25 +50,36 @@ def _about_intervals(study: Study) -> str:
         else f"seeds {seeds(study.confirm_seeds)}; nothing was searched"
     )
     return (
-        f"± is the half-width of the {percent} Student-t interval of the mean over n seeds. "
+        f"± is the half-width of the {percent} Student-t interval of the mean over n seeds, cut at 0 and 100 %. "
+        "Bold is the best of a column and what cannot be told from it (paired t tests, Holm), if no seed failed. "
         f"Test numbers come from {fresh}."
     )
 
 
-def _about_tests(report: Report) -> list[str]:
-    compare = report.study.compare
-    if not report.comparisons:
+def _about_scope() -> str:
+    return (
+        "Every interval and test is for one split and one test set: it tells how much another seed would change, "
+        "not another split or other images, which may move means further than their intervals reach, paired "
+        "differences less."
+    )
+
+
+def _about_search(report: Report) -> list[str]:
+    if not any(interval.ci_low is not None for interval in report.search_intervals.values()):
         return []
-    tests = sum(c.p is not None for c in report.comparisons)
-    how = {
-        "holm": f"Holm-corrected over the study's {tests} comparisons",
-        "bonferroni": f"Bonferroni-corrected over the study's {tests} comparisons",
-        "none": f"not corrected for the study's {tests} comparisons",
-    }[compare.correction]
-    paired = f"Δ is the arm minus {compare.baseline}, paired by seed"
-    return [
-        f"{paired}; p is of the two-sided paired t test, {how}; {SIGNIFICANT} marks p < {1 - compare.confidence:.3g}."
-    ]
+    shared = "Intervals of trials share one variance on the logit scale, that of all trials"
+    return [f"{shared}; in the choice a run that gave nothing counts as 0."]
+
+
+def _about_unusual(report: Report) -> list[str]:
+    if not report.unusual:
+        return []
+    named = "; ".join(
+        f"{_place(each.arm, each.point, each.trial, each.seed)} "
+        f"({number(report.study.primary, each.value)}, {each.deviations:+.1f} robust standard deviations)"
+        for each in report.unusual[:_SHOWN_FAILURES]
+    )
+    return [f"Far from the other seeds, worth a look: {named}."]
 
 
 def _about_sensitivity(report: Report) -> list[str]:
@@ -84,12 +98,19 @@ def _about_failures(report: Report) -> list[str]:
     more = len(ordered) - _SHOWN_FAILURES
     rest = f"; and {more} more, listed in the JSON report" if more > 0 else ""
     why = f"'setsweep logs {report.study.name}' says more of each."
-    return [f"Left out of the means ({count(len(ordered), report.counts.planned)} runs): {named}{rest}. {why}"]
+    left_out = f"Left out of the means ({count(len(ordered), report.counts.planned)} runs): {named}{rest}. {why}"
+    if not any(failure.kind == "diverged" for failure in report.failures):
+        return [left_out]
+    return ["In brackets, with 0s: the mean in which runs that gave nothing count as 0.", left_out]
 
 
 def _failure(failure: Failure) -> str:
-    where = [failure.arm, settings(failure.point), "" if failure.trial is None else f"trial {failure.trial}"]
-    place = ", ".join(part for part in [*where, f"seed {failure.seed}"] if part)
     lines = failure.reason.strip().splitlines() or [""]
     reason = lines[0] if len(lines[0]) <= _REASON_LENGTH else lines[0][: _REASON_LENGTH - 1] + "…"
-    return f"{place} ({reason.rstrip('.')})"
+    where = _place(failure.arm, failure.point, failure.trial, failure.seed)
+    return f"{where} ({reason.rstrip('.')})"
+
+
+def _place(arm: str, point: Point, trial: int | None, seed: int) -> str:
+    where = [arm, settings(point), "" if trial is None else f"trial {trial}"]
+    return ", ".join(part for part in [*where, f"seed {seed}"] if part)

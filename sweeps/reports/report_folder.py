@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from setsweep.sweeps.reports.formats import html, render
+from setsweep.sweeps.reports.formats import csv, html, render
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.sensitivity.render import write_sensitivity
 from setsweep.sweeps.reports.sensitivity.sensitivity import build_sensitivity
@@ -13,15 +13,16 @@ _FILES = {"report.md": "markdown", "report.json": "json", "report.csv": "csv", "
 
 
 def write_report(report: Report, folder: Path) -> list[Path]:
-    """Writes report.md, .json, .csv, .tex, .html and the figures into `folder`, made where missing; gives the files.
+    """Writes report.md, .json, .csv, .tex, .html, comparisons.csv and the figures into `folder`; gives the files.
 
-    Equal results give equal bytes. The figures lie beside the files, and in the HTML as well. A study with a
-    sensitivity study has the files of that beside them.
+    The folder is made where missing. Equal results give equal bytes. The figures lie beside the files, and in the HTML
+    as well. A study with a sensitivity study has the files of that beside them.
     """
     from setsweep.sweeps.reports.figures import write_figures  # imported late: matplotlib takes a second
 
     folder.mkdir(parents=True, exist_ok=True)
     texts = {folder / name: render(report, form) for name, form in _FILES.items()}
+    texts[folder / "comparisons.csv"] = csv.comparisons(report)
     figures = write_figures(report, folder)
     texts[folder / "report.html"] = html.text(report, figures)
     for path, text in texts.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -22,14 +23,14 @@ _MARGIN = 0.15  # of the range of the means, at least, above and below them
 def draw_sensitivity(report: Report, point: Point, path: Path) -> Path | None:
     """A panel per arm and searched hyperparameter at one grid point; a dot with its interval per trial.
 
-    Few seeds make some intervals very wide: the y axis has room for those of median width, and others may run out of
-    it. The chosen configuration is ringed.
+    The intervals share the variance of all trials, as a few seeds of one say little of it. The y axis has room for
+    those of median width, and others may run out of it. The chosen configuration is ringed.
     """
     search = report.study.search
     if search is None:
         return None
     trials = [a for a in report.aggregates if a.stage == "search" and a.metric == search.objective]
-    trials = [a for a in trials if a.point == point and a.mean is not None]
+    trials = [_pooled(report, a) for a in trials if a.point == point and a.mean is not None]
     spaces = [(arm, name, space) for arm in report.study.arms for name, space in _spaces(report, arm).items()]
     shown = [s for s in spaces if any(a.arm == s[0] and s[1] in a.params for a in trials)]
     if not shown:
@@ -45,9 +46,15 @@ def draw_sensitivity(report: Report, point: Point, path: Path) -> Path | None:
         axis.set_ylabel(long_metric_label(search.objective))
     percent = f"{100 * report.study.compare.confidence:g} %"
     seeds = f"{len(search.seeds)} {'seed' if len(search.seeds) == 1 else 'seeds'}"
-    parts = [report.study.name, settings(point), "sensitivity (ring: chosen)", f"{percent} intervals over {seeds}"]
+    over = f"{percent} intervals over {seeds}, variance of all trials"
+    parts = [report.study.name, settings(point), "sensitivity (ring: chosen)", over]
     add_title(figure, parts)
     return save(figure, path)
+
+
+def _pooled(report: Report, trial: Aggregate) -> Aggregate:
+    interval = report.search_intervals[trial.candidate]
+    return replace(trial, ci_low=interval.ci_low, ci_high=interval.ci_high)
 
 
 def _draw_panel(

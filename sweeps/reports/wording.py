@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from setsweep.sweeps.study.study import Point
+from setsweep.sweeps.statistics.comparisons import Comparison
+from setsweep.sweeps.statistics.intervals import cut_to
+from setsweep.sweeps.study.study import Point, Study
 from setsweep.trainables.evaluation.metric import Metric
 
 MISSING = "-"
@@ -59,10 +61,50 @@ def number(metric: str, value: float | None, *, signed: bool = False) -> str:
 def with_half_width(
     metric: str, value: float | None, low: float | None, high: float | None, *, signed: bool = False
 ) -> str:
-    """The value and the half-width of its interval: "93.52 ± 0.41"; the value alone where there is no interval."""
+    """The value and the half-width of its interval: "93.52 ± 0.41"; the value alone where there is no interval.
+
+    An interval of an accuracy that reaches beyond 0 or 100 % is cut there and given by its ends: "99.80 [99.41, 100]".
+    """
     if low is None or high is None:
         return number(metric, value, signed=signed)
+    if is_accuracy(metric) and not signed and cut_to(low, high).cut:
+        return f"{number(metric, value)} {in_brackets(metric, low, high)}"
     return f"{number(metric, value, signed=signed)} ± {number(metric, (high - low) / 2)}"
+
+
+def in_brackets(metric: str, low: float | None, high: float | None, *, signed: bool = False) -> str:
+    """The ends of an interval: "[92.80, 93.38]"; those of an accuracy itself are cut at 0 and 100 %.
+
+    An interval of a difference that ends at 0 does not hold it: "(0, +1.20]".
+    """
+    if low is None or high is None:
+        return MISSING
+    if signed:
+        above = "(0" if low == 0 else f"[{number(metric, low, signed=True)}"
+        return f"{above}, {'0)' if high == 0 else f'{number(metric, high, signed=True)}]'}"
+    if not is_accuracy(metric):
+        return f"[{number(metric, low)}, {number(metric, high)}]"
+    ends = cut_to(low, high)
+    lower = "0" if low < 0 else number(metric, ends.ci_low)
+    return f"[{lower}, {'100' if high > 1 else number(metric, ends.ci_high)}]"
+
+
+def contrast_name(study: Study, comparison: Comparison) -> str:
+    """The arm, where it is compared with the baseline of the study; else both."""
+    c = comparison
+    return c.arm if c.baseline == study.compare.baseline else f"{c.arm} - {c.baseline}"
+
+
+def place(subject: str, point: Point) -> str:
+    """A title with the grid point that it is about."""
+    return f"{subject}, {settings(point)}" if point else subject
+
+
+def amount_of_time(seconds: float) -> str:
+    """Seconds below a minute, minutes below an hour, else hours."""
+    if seconds < 60:
+        return f"{seconds:.2g} s"
+    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
 
 
 def p_value(p: float | None) -> str:

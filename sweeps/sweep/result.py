@@ -62,11 +62,11 @@ class StudyResult:
 
     @cached_property
     def comparisons(self) -> DataFrame:
-        """A row for each difference to the baseline, paired by seed: its interval, `p`, `p_corrected` and `n`."""
-        own = ("baseline", "metric", "difference", "ci_low", "ci_high", "p", "p_corrected", "n")
-        return _frame(
-            {**_candidate(each), **{name: getattr(each, name) for name in own}} for each in self._report.comparisons
-        )
+        """A row for each difference between two arms, paired by seed: its interval, `p`, `p_corrected`, `role` and `n`.
+
+        Those by the primary metric have more, see `sweeps.statistics.details.Details`.
+        """
+        return _frame({**_candidate(each), **each.numbers} for each in self._report.comparisons)
 
     @cached_property
     def runs(self) -> DataFrame:

@@ -59,6 +59,7 @@ def test_aggregates_are_means_with_intervals(result: StudyResult) -> None:
 def test_comparisons_and_runs_are_frames_of_their_own(result: StudyResult) -> None:
     assert set(result.comparisons["arm"]) == {"avgk"}
     assert set(result.comparisons["baseline"]) == {"cross_entropy"}
+    assert {"difference", "p", "p_corrected", "n", "role", "effect", "detectable"} <= set(result.comparisons.columns)
     assert len(result.runs) == 3 + 2 + 2
     assert (result.runs["status"] == "done").all()
     assert result.runs["key"].is_unique

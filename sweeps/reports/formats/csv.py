@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from setsweep.sweeps.reports.report import Report
@@ -16,10 +17,24 @@ def text(report: Report) -> str:
     points = [f"point.{name}" for name in report.study.grid]
     params = list(dict.fromkeys(f"params.{name}" for a in report.aggregates for name in a.params))
     columns = ["arm", *points, *params, "stage", "trial", "metric", *STATISTICS, "planned", "failed", "values"]
+    return _written(columns, map(_csv_row, report.aggregates))
+
+
+def comparisons(report: Report) -> str:
+    """A row per difference between two arms; those by the primary metric have more columns filled."""
+    rows = [
+        {"arm": each.arm, **{f"point.{name}": value for name, value in each.point.items()}, **each.numbers}
+        for each in report.comparisons
+    ]
+    columns = list(dict.fromkeys(name for row in rows for name in row)) or ["arm", "baseline", "metric"]
+    return _written(columns, rows)
+
+
+def _written(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
     lines = io.StringIO()
     writer = csv.DictWriter(lines, columns, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(map(_csv_row, report.aggregates))
+    writer.writerows(rows)
     return lines.getvalue()
 
 

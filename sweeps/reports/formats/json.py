@@ -8,8 +8,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from setsweep.sweeps.planning.candidate import OfCandidate
+from setsweep.sweeps.planning.candidate import Candidate, OfCandidate
 from setsweep.sweeps.reports.report import Report
+from setsweep.sweeps.statistics.pooled import PooledInterval
 from setsweep.sweeps.statistics.searched import Searched
 
 
@@ -25,11 +26,16 @@ def text(report: Report) -> str:
         "confidence": study.compare.confidence,
         "correction": study.compare.correction,
         "baseline": study.compare.baseline,
+        "primary": study.primary,
         "search_seeds": study.search.seeds if study.search else [],
         "confirm_seeds": study.confirm_seeds,
         "aggregates": [_plain(each, "arm", "point", "params", "stage", "trial") for each in report.aggregates],
-        "comparisons": [_plain(each, "arm", "baseline", "point") for each in report.comparisons],
+        "comparisons": [{"arm": each.arm, "point": each.point, **each.numbers} for each in report.comparisons],
         "chosen": [_plain(each, "arm", "point", "params") for each in report.chosen],
+        "search_intervals": [_search_interval(*each) for each in report.search_intervals.items()],
+        "unusual": [_plain(each, "arm", "point") for each in report.unusual],
+        "spent": [dataclasses.asdict(each) for each in report.spent],
+        "divergences": [dataclasses.asdict(each) for each in report.divergences],
         "searches": [_search(each) for each in report.searches],
         "looks": [each.to_dict() for each in report.looks],
         "failures": [_plain(each, "arm", "point", "stage", "trial") for each in report.failures],
@@ -47,6 +53,10 @@ def _search(entry: Searched) -> dict[str, Any]:
         "mean": entry.mean,
         "runs_of_all_seeds": entry.runs_of_all_seeds,
     }
+
+
+def _search_interval(trial: Candidate, interval: PooledInterval) -> dict[str, Any]:
+    return {**trial.plain(), **dataclasses.asdict(interval)}
 
 
 def _plain(entry: OfCandidate, *first: str) -> dict[str, Any]:

@@ -160,7 +160,7 @@ def test_a_difference_is_filled_where_it_is_significant(
         value = 0.5 + better + (0.0 if run.arm == "cross_entropy" else 0.01 * (-1) ** run.seed)
         return replace(finished(run), metrics={"test/top2_accuracy": value})
 
-    study = make_study(grid={}, search=None)
+    study = make_study(grid={}, search=None, compare=Compare(baseline="cross_entropy", metrics=("test/top2_accuracy",)))
     write_figures(build_report(study, results(study, outcome)), HERE)
     figure = drawn["differences-1.png"]
     assert title_of(figure).startswith("fashion_losses, difference to cross_entropy (filled: corrected p < 0.05), 95 %")

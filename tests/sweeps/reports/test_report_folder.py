@@ -26,15 +26,19 @@ def names(paths: list[Path]) -> list[str]:
 
 def test_a_folder_has_the_report_in_every_format_and_its_figures(study: Any, results: Any, tmp_path: Path) -> None:
     paths = write_report(build_report(study, results(study)), tmp_path / "new" / "folder")
-    assert names(paths)[:5] == ["report.md", "report.json", "report.csv", "report.tex", "report.html"]
-    assert names(paths)[5:] == [
+    assert names(paths)[:6] == [
+        *(f"report.{ending}" for ending in ("md", "json", "csv", "tex")),
+        "comparisons.csv",
+        "report.html",
+    ]
+    assert names(paths)[6:] == [
         "metrics-1.png",
         "differences-1.png",
         "differences-2.png",
         "sensitivity-1.png",
         "sensitivity-2.png",
     ]
-    assert all(min(png_size(path)) > 300 for path in paths[5:])
+    assert all(min(png_size(path)) > 300 for path in paths[6:])
     assert (tmp_path / "new" / "folder" / "report.html").read_text().count("data:image/png;base64,") == 5
 
 

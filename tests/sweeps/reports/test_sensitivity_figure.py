@@ -48,9 +48,11 @@ def test_a_trial_is_a_dot_with_its_interval_and_the_chosen_one_is_ringed(
     assert _dots(panel) == expected
     assert _dots(panel, ring=True) == [expected[1]]
     intervals = [line for line in panel.lines if len(line.get_xdata()) == 2]
-    assert [list(line.get_ydata()) for line in intervals] == [[100 * a.ci_low, 100 * a.ci_high] for a in trials]  # type: ignore[operator]
+    pooled = [report.search_intervals[a.candidate] for a in trials]
+    assert [list(line.get_ydata()) for line in intervals] == [[100 * p.ci_low, 100 * p.ci_high] for p in pooled]  # type: ignore[operator]
     assert title_of(drawn[FILE.name]) == (
-        "fashion_losses, data.label_noise = 0.2, sensitivity (ring: chosen), 95 % intervals over 2 seeds"
+        "fashion_losses, data.label_noise = 0.2, sensitivity (ring: chosen), "
+        "95 % intervals over 2 seeds, variance of all trials"
     )
 
 
@@ -98,10 +100,10 @@ def test_a_default_that_is_none_of_the_choices_is_drawn_too(
     assert len(_dots(drawn[FILE.name].axes[0])) == 4
 
 
-def test_the_axis_has_room_for_intervals_of_median_width_and_not_for_the_widest(
+def test_the_axis_has_room_for_the_intervals_which_share_their_variance(
     make_study: Any, results: Any, finished: Any, drawn: Drawn
 ) -> None:
-    """One trial's seeds lie 100 times as far apart as those of the others."""
+    """One trial's seeds lie 100 times as far apart as those of the others; all means are equal."""
 
     def outcome(run: Any) -> Any:
         spread = 0.1 if run.trial == 3 else 0.001
@@ -109,10 +111,11 @@ def test_the_axis_has_room_for_intervals_of_median_width_and_not_for_the_widest(
         return replace(finished(run), metrics={"val/avg2_accuracy": value})
 
     study = _searching(make_study, Space(kind="log_uniform", low=0.1, high=10.0, default=1.0))
-    draw_sensitivity(build_report(study, results(study, outcome)), {}, FILE)
-    low, high = drawn[FILE.name].axes[0].get_ylim()
-    # The half-width of two seeds is 12.706 times half of their distance, 0.0005: 0.635 points; 1.1 times it is free.
-    assert (low, high) == pytest.approx((50 - 1.1 * 0.6353, 50 + 1.1 * 0.6353), abs=1e-3)
+    report = build_report(study, results(study, outcome))
+    draw_sensitivity(report, {}, FILE)
+    (end,) = {round(interval.ci_high or 0, 9) for interval in report.search_intervals.values()}
+    half = 100 * (end - 0.5)  # 1.1 times it is free
+    assert drawn[FILE.name].axes[0].get_ylim() == pytest.approx((50 - 1.1 * half, 50 + 1.1 * half))
 
 
 def test_one_trial_of_one_seed_can_be_drawn(make_study: Any, results: Any, drawn: Drawn, title_of: Any) -> None:
@@ -121,7 +124,7 @@ def test_one_trial_of_one_seed_can_be_drawn(make_study: Any, results: Any, drawn
     draw_sensitivity(build_report(study, results(study)), {}, FILE)
     ((_, mean),) = _dots(drawn[FILE.name].axes[0])
     assert drawn[FILE.name].axes[0].get_ylim() == pytest.approx((mean - 1.1, mean + 1.1))
-    assert title_of(drawn[FILE.name]).endswith("95 % intervals over 1 seed")
+    assert title_of(drawn[FILE.name]).endswith("95 % intervals over 1 seed, variance of all trials")
 
 
 def test_a_trial_without_a_result_is_left_out(

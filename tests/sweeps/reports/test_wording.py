@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from setsweep.sweeps.reports.wording import (
+    in_brackets,
     long_metric_label,
     metric_label,
     number,
@@ -40,6 +41,18 @@ def test_what_is_not_defined_is_a_dash_and_what_has_no_interval_stands_alone() -
     assert with_half_width("test/top2_accuracy", None, None, None) == "-"
     assert with_half_width("test/top2_accuracy", 0.5, None, None) == "50.00"
     assert p_value(None) == "-"
+
+
+def test_an_interval_beyond_0_or_100_percent_is_cut_and_given_by_its_ends() -> None:
+    assert with_half_width("test/top2_accuracy", 0.998, 0.9941, 1.0019) == "99.80 [99.41, 100]"
+    assert with_half_width("test/top2_accuracy", 0.01, -0.02, 0.04) == "1.00 [0, 4.00]"
+    assert with_half_width("test/top2_accuracy", -0.01, -0.02, 0.0, signed=True) == "-1.00 ± 1.00"
+
+
+def test_an_end_of_a_difference_at_0_is_outside() -> None:
+    assert in_brackets("test/top2_accuracy", 0.0, 0.012, signed=True) == "(0, +1.20]"
+    assert in_brackets("test/top2_accuracy", -0.012, 0.0, signed=True) == "[-1.20, 0)"
+    assert in_brackets("test/top2_accuracy", None, 0.5) == "-"
 
 
 def test_small_p_values_are_not_shown_as_zero() -> None:

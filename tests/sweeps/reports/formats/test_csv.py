@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from setsweep.sweeps.reports.formats.csv import text
+from setsweep.sweeps.reports.formats.csv import comparisons, text
 from setsweep.sweeps.reports.report import Report, build_report
-from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.study.study import Compare, Study
 
 
 def _rows(report: Report) -> list[dict[str, str]]:
@@ -64,3 +64,17 @@ def test_every_key_of_the_grid_has_a_column(make_study: Any, results: Any, grid:
     study = make_study(grid=grid)
     columns = _rows(build_report(study, results(study)))[0]
     assert [name for name in columns if name.startswith("point.")] == [f"point.{key}" for key in grid]
+
+
+def test_a_difference_is_a_row_of_its_own_file_and_those_of_the_primary_metric_say_more(report: Report) -> None:
+    rows = list(csv.DictReader(io.StringIO(comparisons(report))))
+    assert len(rows) == len(report.comparisons)
+    for row, comparison in zip(rows, report.comparisons, strict=True):
+        assert (row["arm"], row["metric"]) == (comparison.arm, comparison.metric)
+        assert float(row["difference"]) == comparison.difference
+        assert (row["effect"] == "") == (comparison.details is None)
+
+
+def test_without_differences_there_is_a_heading_alone(make_study: Any, results: Any) -> None:
+    study = make_study(compare=Compare())
+    assert comparisons(build_report(study, results(study))) == "arm,baseline,metric\n"

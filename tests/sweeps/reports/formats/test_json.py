@@ -33,12 +33,15 @@ def test_json_has_the_fields_that_are_promised(report: Report) -> None:
     }
     assert all(promised <= aggregate.keys() for aggregate in plain["aggregates"])
     tested = {"arm", "baseline", "point", "metric", "difference", "ci_low", "ci_high", "p", "p_corrected", "n"}
-    assert all(tested == comparison.keys() for comparison in plain["comparisons"])
+    assert all(tested <= comparison.keys() for comparison in plain["comparisons"])
+    of_the_primary = {"simultaneous_low", "simultaneous_high", "effect", "better", "detectable", "p_equivalent"}
+    for comparison in plain["comparisons"]:
+        assert (of_the_primary <= comparison.keys()) == (comparison["role"] == "primary")
 
 
 def test_json_says_what_study_it_is_of_and_how_far_that_is(report: Report) -> None:
     plain = json.loads(text(report))
-    lists = ("aggregates", "comparisons", "chosen", "failures")
+    lists = ("aggregates", "comparisons", "chosen", "failures", "search_intervals", "unusual", "spent", "divergences")
     assert {name: value for name, value in plain.items() if name not in lists} == {
         "study": "fashion_losses",
         "about": "Which loss gives the best pairs?",
@@ -48,6 +51,7 @@ def test_json_says_what_study_it_is_of_and_how_far_that_is(report: Report) -> No
         "confidence": 0.95,
         "correction": "holm",
         "baseline": "cross_entropy",
+        "primary": "test/avg2_accuracy",
         "search_seeds": [0, 1],
         "confirm_seeds": [100, 101, 102, 103, 104],
     }
@@ -65,7 +69,8 @@ def test_json_gives_back_every_aggregate_to_the_last_bit(wounded: Report) -> Non
     for read, aggregate in zip(plain, wounded.aggregates, strict=True):
         seeds = {name: {int(seed): value for seed, value in read[name].items()} for name in ("values", "failed")}
         own = {name: value for name, value in vars(aggregate).items() if name != "candidate"}
-        assert own | aggregate.candidate.plain() == {**read, **seeds, "seeds": tuple(read["seeds"])}
+        tuples = {name: tuple(read[name]) for name in ("seeds", "diverged")}
+        assert own | aggregate.candidate.plain() == {**read, **seeds, **tuples}
 
 
 def test_json_holds_the_search_and_the_confirmation(report: Report) -> None:
@@ -89,7 +94,23 @@ def test_json_names_the_chosen_and_every_failure_with_its_whole_reason(wounded: 
         "trial": None,
         "seed": 101,
         "reason": "CUDA | out_of_memory\nand a trace",
+        "kind": "diverged",
     }
+
+
+def test_json_has_the_interval_of_each_trial_and_what_each_arm_was_given(wounded: Report) -> None:
+    plain = json.loads(text(wounded))
+    assert [(each["arm"], each["trial"]) for each in plain["search_intervals"]] == [("avgk", n) for n in range(4)] * 2
+    assert {(each["arm"], each["configurations"]) for each in plain["spent"]} == {
+        ("cross_entropy", 1),
+        ("avgk", 4),
+        ("noised", 1),
+    }
+    # A seed of 5 at each of 2 points; a seed of one of 4 trials of 2 at each of 2 points.
+    assert [(each["arm"], each["stage"], each["diverged"], each["runs"]) for each in plain["divergences"]] == [
+        ("avgk", "search", 2, 16),
+        ("noised", "confirm", 2, 10),
+    ]
 
 
 def test_json_has_null_where_a_number_is_undefined(study: Study, results: Any, finished: Outcome) -> None:

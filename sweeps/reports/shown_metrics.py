@@ -1,0 +1,54 @@
+"""Which metrics the tables and figures show, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from setsweep.sweeps.reports.report import Report
+from setsweep.sweeps.statistics.aggregates import Aggregate
+from setsweep.sweeps.study.study import Study, point_key
+from setsweep.trainables.evaluation.metric import Metric, plain_accuracies, set_size
+
+
+def main_metrics(study: Study) -> list[str]:
+    """The test metrics of the main table: for each k top-k and average-k accuracy and the mean size of the sets."""
+    return [metric.on("test").name for k in study.k for metric in (*plain_accuracies([k]), set_size(k))]
+
+
+def in_order(study: Study, metrics: Iterable[str]) -> list[str]:
+    """The metrics in the order of the main table, those that it lacks after them."""
+    main = main_metrics(study)
+    return sorted(metrics, key=lambda m: (main.index(m) if m in main else len(main), m))
+
+
+def shown_metrics(report: Report) -> list[str]:
+    """What the study compares, the sizes of those sets, and macro averages where these differ from the plain ones."""
+    means = {(a.arm, point_key(a.point), a.metric): a.mean for a in confirmed(report)}
+    main = main_metrics(report.study)
+    macro = {
+        metric
+        for (arm, point, metric), mean in means.items()
+        if (plain := _plain(metric)) in main and _differ(mean, means.get((arm, point, plain)))
+    }
+    known = {metric for _, _, metric in means}
+    compared = set(report.study.compared if report.study.compare.metrics else ())
+    sizes = {metric for metric in main if _accuracy(metric) in compared}
+    return in_order(report.study, ({*(sizes or main), *macro, *compared} & known) or main)
+
+
+def _plain(metric: str) -> str:
+    return Metric.parse(metric).plain.name if Metric.find(metric) else metric
+
+
+def _accuracy(metric: str) -> str:
+    return replace(Metric.parse(metric), quantity="accuracy").name
+
+
+def _differ(first: float | None, second: float | None) -> bool:
+    return first is not None and second is not None and abs(first - second) > 1e-9
+
+
+def confirmed(report: Report) -> list[Aggregate]:
+    """The aggregates that the test numbers come from."""
+    return [a for a in report.aggregates if a.stage == "confirm"]
