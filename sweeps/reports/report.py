@@ -11,9 +11,9 @@ from setsweep.sweeps.planning.looks import Look
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.statistics.aggregates import Aggregate, aggregate
 from setsweep.sweeps.statistics.comparisons import Comparison, compare
-from setsweep.sweeps.statistics.searched import Searched, searched
 from setsweep.sweeps.statistics.failures import Divergence, divergences
 from setsweep.sweeps.statistics.pooled import PooledInterval, pooled_intervals
+from setsweep.sweeps.statistics.searched import Searched, searched
 from setsweep.sweeps.statistics.spent import Spent, spent
 from setsweep.sweeps.statistics.unusual import Unusual, unusual_seeds
 from setsweep.sweeps.study.study import Point, Study, point_key

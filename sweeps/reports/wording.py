@@ -114,11 +114,6 @@ def p_value(p: float | None) -> str:
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def place(subject: str, point: Point) -> str:
-    """A title with the grid point that it is about."""
-    return f"{subject}, {settings(point)}" if point else subject
-
-
 def settings(values: Mapping[str, Any]) -> str:
     """A grid point or hyperparameters: "alpha = 0.316, num_samples = 3"."""
     return ", ".join(f"{name} = {setting(value)}" for name, value in values.items())

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from setsweep.sweeps.reports.sensitivity.found import Findings
 from setsweep.sweeps.reports.sensitivity.words import Block, p_text, percent, place, points, row
-from setsweep.sweeps.reports.tables import Cell, Table
+from setsweep.sweeps.reports.table import Cell, Table
 from setsweep.sweeps.reports.wording import MISSING, p_value
 from setsweep.sweeps.statistics.sensitivity.search_shares import DUMMY, Estimate, SearchShare, SearchShares
 from setsweep.sweeps.statistics.sensitivity.shares import REST, SEED, Shares

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from setsweep.sweeps.reports.sensitivity.tried import Tried
-from setsweep.sweeps.reports.tables import Cell, Table
+from setsweep.sweeps.reports.table import Cell, Table
 from setsweep.sweeps.reports.wording import MISSING, settings
 
 Block = Table | str
