@@ -138,6 +138,7 @@ def _result(history: History, *, seconds: float, started: float, used: Mapping[s
         reason=history.reason,
         metrics=history.final_metrics() if done else {},
         best_epoch=history.best.epoch if done else {},
+        tested=dict(sorted(history.best.tested.items())) if done else {},
         epochs=tuple(history.epochs),
         curves={name: tuple(values) for name, values in history.curves.items()},
         thresholds=history.best.thresholds if done else {},

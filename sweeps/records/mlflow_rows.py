@@ -2,7 +2,7 @@
 
 Metric rows carry the epoch as their step. The final value of a metric that also has a curve follows at the last
 epoch's step with a later time, so that MLflow's latest value is the final one. Every row of a run depends on its
-result alone: written twice, it is the same row.
+result alone: written twice, it is the same row. MLflow takes no ``@`` in a name: it is written as ``at``.
 """
 
 from __future__ import annotations
@@ -78,12 +78,14 @@ def aggregate_tags(planned: PlannedRun) -> dict[str, str]:
 def content_tags(pairs: Pairs) -> dict[str, str]:
     """The tags of an aggregate that depend on its results: which went into it, and which failed why."""
     failed = {pair[0].seed: pair[1].reason or pair[1].status for pair in pairs if pair[1].status != "done"}
+    ended = sorted((result.key, result.status, result.finished) for _, result in pairs)
+    at_others = sorted({name for _, result in pairs for name in result.metrics if "@" in name})
     note = "".join(f"- seed {seed} gave no metrics: {reason}\n" for seed, reason in sorted(failed.items()))
     return {
         "seeds": ", ".join(str(seed) for seed in sorted(planned.seed for planned, _ in pairs)),
         "failed": str(len(failed)),
         "mlflow.note.content": shorten(note, MAX_DESCRIPTION),
-        "content": _digest(sorted((result.key, result.status, result.finished) for _, result in pairs)),
+        "content": _digest([*ended, *at_others]),
     }
 
 
@@ -113,7 +115,7 @@ def run_rows(result: RunResult) -> Iterator[MetricRow]:
             yield MetricRow(name, value, started + (finished - started) * epoch // (last + 1), epoch)
     for name, value in result.metrics.items():
         if name not in result.curves or result.curves[name][-1] != value:
-            yield MetricRow(name, value, finished, last)
+            yield MetricRow(_recorded(name), value, finished, last)
 
 
 def aggregate_rows(pairs: Pairs, *, confidence: float, time: int, expected: Sequence[str] = ()) -> Iterator[MetricRow]:
@@ -138,7 +140,7 @@ def aggregate_rows(pairs: Pairs, *, confidence: float, time: int, expected: Sequ
         for statistic in STATISTICS:
             value = getattr(final, statistic)
             if value is not None:
-                yield MetricRow(f"{final.metric}/{statistic}", value, time + 1, last)
+                yield MetricRow(f"{_recorded(final.metric)}/{statistic}", value, time + 1, last)
 
 
 def shorten(text: str, limit: int) -> str:
@@ -148,6 +150,10 @@ def shorten(text: str, limit: int) -> str:
     note = "\n\n(Shortened to what MLflow takes here.)"
     kept = text[: limit - len(note)]
     return (kept.rpartition("\n")[0] or kept) + note
+
+
+def _recorded(metric: str) -> str:
+    return metric.replace("@", " at ")
 
 
 def _digest(plain: Any) -> str:

@@ -22,6 +22,7 @@ from setsweep.sweeps.records import mlflow_rows as rows
 from setsweep.sweeps.records.mlflow_view import experiment_note, experiment_tags, reported_metrics
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.run_result import RunResult
+from setsweep.trainables.evaluation.at_epoch import with_values_at
 
 BATCH = 800  # metrics in one call; with params and tags MLflow takes 1000
 PAGE = 500  # runs in memory at once while an experiment is read
@@ -95,6 +96,7 @@ class MlflowStore:
 
     def write_run(self, planned: PlannedRun, result: RunResult) -> None:
         """Record one training below its aggregate, if it is not there already."""
+        result = with_values_at(result, self._study.at_epochs)
         parent = self._aggregate(planned, result).run_id
         row = self._rows.get(("run", planned.key))
         if row is None:
@@ -111,6 +113,7 @@ class MlflowStore:
 
     def write_aggregate(self, pairs: rows.Pairs) -> None:
         """Record mean and interval of the runs of one configuration, if they have changed."""
+        pairs = [(run, with_values_at(result, self._study.at_epochs)) for run, result in pairs]
         planned, first = min(pairs, key=lambda pair: pair[1].started)
         row = self._aggregate(planned, first)
         tags = rows.content_tags(pairs)

@@ -35,6 +35,7 @@ def notes(report: Report) -> list[str]:
         *_about_search(report),
         *choice_notes(report),
         *_about_unusual(report),
+        *_about_epochs(report),
         *_about_failures(report),
         *_about_sensitivity(report),
         *report.study.notes,
@@ -87,6 +88,16 @@ def _about_sensitivity(report: Report) -> list[str]:
         return []
     name = report.study.name
     return [f"How much hyperparameters matter stands in sensitivity.html; 'setsweep sensitivity {name}' prints it."]
+
+
+def _about_epochs(report: Report) -> list[str]:
+    confirmed = [a for a in report.aggregates if a.stage == "confirm" and a.n]
+    known = {a.metric for a in confirmed}
+    return [
+        f"{name} is not known: these runs are older than the record of every kept epoch's metrics."
+        for name in report.study.at_epochs
+        if confirmed and name not in known
+    ]
 
 
 def _about_failures(report: Report) -> list[str]:

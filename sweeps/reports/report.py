@@ -18,6 +18,7 @@ from setsweep.sweeps.statistics.spent import Spent, spent
 from setsweep.sweeps.statistics.unusual import Unusual, unusual_seeds
 from setsweep.sweeps.study.study import Point, Study, point_key
 from setsweep.trainables.config.run_result import RunResult
+from setsweep.trainables.evaluation.at_epoch import with_values_at
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +106,8 @@ def build_report(
         trial = -1 if entry.trial is None else entry.trial
         return arms[entry.arm], points[point_key(entry.point)], entry.stage, trial
 
-    ordered = sorted(runs, key=lambda pair: (order(pair[0]), pair[0].seed))
+    asked = [(run, result and with_values_at(result, study.at_epochs)) for run, result in runs]
+    ordered = sorted(asked, key=lambda pair: (order(pair[0]), pair[0].seed))
     aggregates = sorted(aggregate(ordered, confidence=study.compare.confidence), key=order)
     counts = _counts(ordered)
     chosen = _chosen(ordered)

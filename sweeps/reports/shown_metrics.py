@@ -34,7 +34,8 @@ def shown_metrics(report: Report) -> list[str]:
     known = {metric for _, _, metric in means}
     compared = set(report.study.compared if report.study.compare.metrics else ())
     sizes = {metric for metric in main if _accuracy(metric) in compared}
-    return in_order(report.study, ({*(sizes or main), *macro, *compared} & known) or main)
+    shown = {*(sizes or main), *macro, *compared, *report.study.compare.show}
+    return in_order(report.study, (shown & known) or main)
 
 
 def _plain(metric: str) -> str:

@@ -15,7 +15,10 @@ MISSING = "-"
 
 
 def metric_label(name: str) -> str:
-    """A short name with the unit: "test/avg2_accuracy" is "avg-2 (%)"; a metric of another form stays as it is."""
+    """A short name with the unit: "test/avg2_accuracy" is "avg-2 (%)"; a metric of another form stays as it is.
+
+    What is read at the best epoch of another accuracy says so: "top-1 at best avg-2 (%)".
+    """
     metric = Metric.find(name)
     return name if metric is None or metric.rule is None else _label(metric, f"{metric.rule}-{metric.k}", "size")
 
@@ -26,15 +29,21 @@ def long_metric_label(name: str) -> str:
     if metric is None or metric.rule is None:
         return name
     rule = "average" if metric.rule == "avg" else "top"
-    label = _label(replace(metric, group=None), f"{rule}-{metric.k}", "")
+    label = _label(replace(metric, group=None, at=None), f"{rule}-{metric.k}", "")
     of_group = f" {metric.group}" if metric.group else ""
     what = metric.quantity.replace("_", " ")
-    return f"{metric.split} {label.replace(' (', f'{of_group} {what} (')}"
+    at = f" at the best {_sets(metric.at)}" if metric.at else ""
+    return f"{metric.split} {label.replace(' (', f'{of_group} {what}{at} (')}"
 
 
 def _label(metric: Metric, sets: str, size: str) -> str:
     parts = ["macro" if metric.macro else "", sets, "" if metric.is_accuracy else size, metric.group or ""]
+    parts += [f"at best {_sets(metric.at)}"] if metric.at else []
     return f"{' '.join(part for part in parts if part)} ({'%' if metric.is_accuracy else 'labels'})"
+
+
+def _sets(criterion: Metric) -> str:
+    return f"{'macro ' if criterion.macro else ''}{criterion.rule}-{criterion.k}"
 
 
 def is_accuracy(name: str) -> bool:

@@ -22,6 +22,7 @@ def compare_settings(arms: Sequence[str] | None, ks: Sequence[int]) -> dict[str,
         "confidence": Setting(real(above=0, below=1), 0.95, "of intervals; 1 - confidence is the level of tests"),
         "correction": Setting(one_of("holm", "bonferroni", "none"), "holm", "for the number of comparisons"),
         "metrics": Setting(metrics_rule(ks), metrics, "that arms are compared by"),
+        "show": Setting(metrics_rule(ks, none=True), (), "metrics that tables have beside those, without a test"),
         "primary": Setting(
             primary_rule(ks), None, "tested first; default: the objective's on test, else average-k at the largest k"
         ),

@@ -14,6 +14,7 @@ _LONGEST_NAME = 100
 _K = "[1-9][0-9]*"
 VAL_PATTERN = f"val/(macro_)?(top|avg){_K}_accuracy"
 TEST_PATTERN = f"test/((top|avg){_K}_accuracy|macro_(top|avg){_K}_accuracy(_(few|medium|many))?|avg{_K}_set_size)"
+AT_PATTERN = f"@(macro_)?(top|avg){_K}_accuracy"
 
 
 def name_rule(what: str) -> Rule:
@@ -101,22 +102,40 @@ def looks_rule() -> Rule:
     return Rule("other", check, "ascending numbers of seeds, or anytime", schema)
 
 
-def metrics_rule(ks: Sequence[int]) -> Rule:
-    """A list of distinct test metrics."""
+def metrics_rule(ks: Sequence[int], *, none: bool = False) -> Rule:
+    """A list of distinct test metrics, each also at the best epoch of another accuracy.
+
+    Args:
+        ks: the set sizes; none: any.
+        none: whether the list may be empty.
+    """
     names = [metric.on("test").name for metric in all_metrics(ks)]
+    criteria = [metric.name for metric in accuracies(ks)]
 
     def check(value: object) -> tuple[str, ...]:
         metrics: tuple[str, ...] = listed(text()).check(value)
-        for metric in metrics:
-            if metric not in (names or [metric]):
-                raise ValueError(unknown("test metric", metric, names))
-        if not metrics or len(set(metrics)) < len(metrics):
+        for metric in metrics if names else ():  # where the set sizes are broken, that is told alone
+            _check_metric(metric, names, criteria)
+        if not (metrics or none) or len(set(metrics)) < len(metrics):
             raise ValueError(f"must be one metric or more, each once, got {list(metrics)!r}.")
         return metrics
 
-    item = _schema(names, TEST_PATTERN)
-    schema = {"type": "array", "items": item, "minItems": 1, "uniqueItems": True}
+    own, at = ("|".join(names), f"@({'|'.join(criteria)})") if names else (TEST_PATTERN, AT_PATTERN)
+    item = {"anyOf": [_schema(names, TEST_PATTERN), {"type": "string", "pattern": f"^({own}){at}$"}]}
+    schema = {"type": "array", "items": item, "minItems": 0 if none else 1, "uniqueItems": True}
     return Rule("other", check, "a list of test metrics", schema)
+
+
+def _check_metric(metric: str, names: Sequence[str], criteria: Sequence[str]) -> None:
+    """Raise ValueError unless it is one of `names`, alone or with ``@`` and another one of `criteria`."""
+    own, read_at, criterion = metric.partition("@")
+    if own not in names:
+        raise ValueError(unknown("test metric", own, names))
+    if read_at and criterion not in criteria:
+        raise ValueError(unknown("accuracy to read it at", criterion, criteria))
+    known = Metric.parse(own).criterion
+    if known is not None and known.name == criterion:
+        raise ValueError(f"must be {own} alone at the best epoch of its own, got {metric!r}.")
 
 
 def _schema(names: Sequence[str], pattern: str) -> dict[str, Any]:

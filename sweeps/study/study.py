@@ -177,6 +177,7 @@ class Compare:
         confidence: of intervals; 1 - confidence is the level of tests.
         correction: for the number of comparisons.
         metrics: compared; none: top-k and average-k accuracy for each k.
+        show: metrics that tables have beside them, without a test.
         primary: the metric that is tested first, see `Study.primary`.
         pairs: further contrasts, the second arm being taken from the first.
         k: "own": an arm whose loss has a set size of its own is compared at that one alone.
@@ -188,6 +189,7 @@ class Compare:
     confidence: float = 0.95
     correction: Literal["holm", "bonferroni", "none"] = "holm"
     metrics: tuple[str, ...] = ()
+    show: tuple[str, ...] = ()
     primary: str | None = None
     pairs: tuple[tuple[str, str], ...] = ()
     k: Literal["all", "own"] = "all"
@@ -250,6 +252,11 @@ class Study:
     text: str = ""
     path: str = ""
     notes: tuple[str, ...] = ()
+
+    @property
+    def at_epochs(self) -> tuple[str, ...]:
+        """The metrics asked for that are read at the best epoch of another accuracy."""
+        return tuple(name for name in (*self.compare.metrics, *self.compare.show) if Metric.parse(name).at is not None)
 
     def points(self) -> list[Point]:
         """Every point of the grid, the last key varying fastest; one empty point where there is no grid."""

@@ -15,6 +15,7 @@ from setsweep.sweeps.reports.report import build_report
 from setsweep.sweeps.statistics.aggregates import STATISTICS
 from setsweep.sweeps.study.study import Point, Study
 from setsweep.trainables.config.run_result import RunResult
+from setsweep.trainables.evaluation.at_epoch import with_values_at
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -36,7 +37,8 @@ class StudyResult:
     def __init__(self, study: Study, folder: Path) -> None:
         planner, looks = stored_state(study, folder)
         self.study, self.folder = planner.study, folder
-        self._runs = planner.runs()
+        asked = self.study.at_epochs
+        self._runs = [(run, result and with_values_at(result, asked)) for run, result in planner.runs()]
         self._report = build_report(self.study, self._runs, looks)
 
     @property

@@ -39,6 +39,9 @@ class RunResult:
         reason: why, where the status is not "done".
         metrics: final values by record name ("val/top2_accuracy", "test/avg2_set_size", ...).
         best_epoch: for each accuracy's short name ("top2_accuracy") the epoch whose model it reports, from 1.
+        tested: for each kept epoch, one that some accuracy is best at, all test metrics of its model, by record name.
+            With `best_epoch` they say what any metric was at the best epoch of any accuracy, see
+            `trainables.evaluation.at_epoch`.
         epochs: the evaluated epochs, from 1.
         curves: for each per-epoch metric ("val/top2_accuracy", "train/loss") its values at `epochs`.
         thresholds: threshold of each k on the scores' probabilities.
@@ -58,6 +61,7 @@ class RunResult:
     cause: Cause | None = None
     metrics: Mapping[str, float] = field(default_factory=dict)
     best_epoch: Mapping[str, int] = field(default_factory=dict)
+    tested: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
     epochs: tuple[int, ...] = ()
     curves: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     thresholds: Mapping[str, float] = field(default_factory=dict)
@@ -74,6 +78,7 @@ class RunResult:
         """Plain data, ready for JSON; a cause only where there is one, and no trace."""
         plain = dataclasses.asdict(self)
         del plain["trace"]
+        plain["tested"] = {str(epoch): metrics for epoch, metrics in plain["tested"].items()}
         if self.cause is None:
             del plain["cause"]
         return plain
@@ -82,7 +87,8 @@ class RunResult:
     def from_dict(cls, plain: Mapping[str, Any]) -> RunResult:
         """The inverse of `to_dict`."""
         curves = {name: tuple(values) for name, values in plain.get("curves", {}).items()}
-        return cls(**{**plain, "epochs": tuple(plain.get("epochs", ())), "curves": curves})
+        tested = {int(epoch): metrics for epoch, metrics in plain.get("tested", {}).items()}
+        return cls(**{**plain, "epochs": tuple(plain.get("epochs", ())), "curves": curves, "tested": tested})
 
 
 def failed(

@@ -18,12 +18,19 @@ class BestEpochs:
 
     Args:
         keep: "best", or "last": the newest epoch always wins.
+
+    Attributes:
+        epoch, value: of each criterion, its best epoch and what it was on validation.
+        measured: of each criterion, what is reported at its best epoch.
+        tested: of each epoch that was tested, all of its test metrics by full name.
+        thresholds: of each k, those at the best epoch of its average-k accuracy.
     """
 
     keep: Literal["best", "last"]
     epoch: dict[str, int] = field(default_factory=dict)
     value: dict[str, float] = field(default_factory=dict)
     measured: dict[str, dict[str, float]] = field(default_factory=dict)
+    tested: dict[int, dict[str, float]] = field(default_factory=dict)
     thresholds: dict[str, float] = field(default_factory=dict)
 
     def improved(self, val: Mapping[str, float]) -> list[str]:
@@ -45,6 +52,10 @@ class BestEpochs:
 
     def add_test(self, epoch: int, test: Mapping[str, float]) -> None:
         """Take the test metrics of the model of this epoch, for the criteria that it is the best of."""
+        if epoch not in self.epoch.values():
+            return
+        self.tested = {each: metrics for each, metrics in self.tested.items() if each in self.epoch.values()}
+        self.tested[epoch] = {Metric.parse(name).on("test").name: value for name, value in test.items()}
         for criterion, best in self.epoch.items():
             if best == epoch:
                 self.measured[criterion] |= _of(criterion, "test", test)
@@ -55,7 +66,7 @@ class BestEpochs:
 
     def state(self) -> dict[str, Any]:
         """For a checkpoint."""
-        return {name: getattr(self, name) for name in ("epoch", "value", "measured", "thresholds")}
+        return {name: getattr(self, name) for name in ("epoch", "value", "measured", "tested", "thresholds")}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """The inverse of `state`."""

@@ -91,6 +91,23 @@ def test_an_aggregate_carries_mean_and_interval_of_its_runs(
     assert latest["test/top2_accuracy/std"] > 0
 
 
+def test_a_metric_read_at_the_best_epoch_of_another_is_recorded_where_the_study_asks_for_it(
+    folder: Path, study: Study, groups: Groups, snapshot: Callable[[Path], Snapshot]
+) -> None:
+    asked = replace(study, compare=replace(study.compare, show=("test/top2_accuracy@avg2_accuracy",)))
+    at_first = {"best_epoch": {"avg2_accuracy": 1}, "tested": {1: {"test/top2_accuracy": 0.5}}}
+    _record(asked, [[(planned, replace(result, **at_first)) for planned, result in group] for group in groups])
+
+    found = snapshot(folder)
+
+    runs = [
+        row["latest"].get("test/top2_accuracy at avg2_accuracy") for (level, _), row in found.items() if level == "run"
+    ]
+    assert runs == [0.5] * 12
+    means = [row["latest"].get("test/top2_accuracy at avg2_accuracy/mean") for (level, _), row in found.items()]
+    assert means.count(0.5) == 4
+
+
 def test_the_study_run_carries_tables_study_file_and_figures(
     folder: Path, study: Study, groups: Groups, snapshot: Callable[[Path], Snapshot]
 ) -> None:

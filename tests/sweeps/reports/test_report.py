@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from setsweep.sweeps.reports.notes import notes
 from setsweep.sweeps.reports.report import build_report
+from setsweep.sweeps.reports.tables import result_tables
+from setsweep.sweeps.study.study import Compare
 
 
 def test_a_finished_study_is_complete(study: Any, results: Any) -> None:
@@ -84,3 +88,31 @@ def test_the_values_of_a_grid_may_be_lists_and_mappings(make_study: Any, results
     assert {c.n for c in report.comparisons} == {5}
     begun = build_report(study, [(run, result) for run, result in results(study) if run.point["data.sizes"] != [2, 3]])
     assert begun.unconfirmed == tuple((arm, {"data.sizes": [2, 3]}) for arm in study.arms)
+
+
+AT_ANOTHER = "test/top2_accuracy@avg2_accuracy"
+
+
+def _with_tests(run: Any, finished: Any) -> Any:
+    """A result whose average-2 accuracy was best in epoch 1, at which top-2 accuracy was 0.5 on test."""
+    return replace(finished(run), best_epoch={"avg2_accuracy": 1}, tested={1: {"test/top2_accuracy": 0.5}})
+
+
+@pytest.mark.parametrize(("field", "compared"), [("metrics", True), ("show", False)])
+def test_metrics_read_at_the_best_epoch_of_another_are_aggregated_and_compared_where_asked_for(
+    make_study: Any, results: Any, finished: Any, field: str, compared: bool
+) -> None:
+    settings: dict[str, Any] = {"baseline": "cross_entropy", "metrics": ("test/avg2_accuracy",)}
+    settings[field] = (*settings.get(field, ()), AT_ANOTHER)
+    study = make_study(compare=Compare(**settings))
+    report = build_report(study, results(study, lambda run: _with_tests(run, finished)))
+    read = [a for a in report.aggregates if a.metric == AT_ANOTHER and a.stage == "confirm"]
+    assert [(a.mean, a.n) for a in read] == [(0.5, 5)] * 6  # 3 arms at 2 points
+    assert (AT_ANOTHER in {c.metric for c in report.comparisons}) == compared
+    assert "top-2 at best avg-2 (%)" in result_tables(report)[0].header
+
+
+def test_metrics_at_other_epochs_that_no_run_has_are_told(make_study: Any, results: Any) -> None:
+    study = make_study(compare=Compare(baseline="cross_entropy", show=(AT_ANOTHER,)))
+    said = notes(build_report(study, results(study)))
+    assert f"{AT_ANOTHER} is not known: these runs are older than the record of every kept epoch's metrics." in said

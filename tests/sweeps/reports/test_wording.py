@@ -23,6 +23,16 @@ from setsweep.sweeps.reports.wording import (
         ("test/avg10_set_size", "avg-10 size (labels)", "test average-10 set size (labels)"),
         ("val/macro_top5_accuracy", "macro top-5 (%)", "val macro top-5 accuracy (%)"),
         ("test/macro_top5_accuracy_few", "macro top-5 few (%)", "test macro top-5 few accuracy (%)"),
+        (
+            "test/top1_accuracy@macro_avg5_accuracy",
+            "top-1 at best macro avg-5 (%)",
+            "test top-1 accuracy at the best macro avg-5 (%)",
+        ),
+        (
+            "test/macro_top5_accuracy_few@avg5_accuracy",
+            "macro top-5 few at best avg-5 (%)",
+            "test macro top-5 few accuracy at the best avg-5 (%)",
+        ),
         ("train/loss", "train/loss", "train/loss"),
     ],
 )

@@ -62,8 +62,9 @@ def test_what_is_no_objective_is_refused(value: object, message: str) -> None:
 
 
 def test_what_is_compared_are_test_metrics_in_the_order_given() -> None:
-    names = ["test/macro_top2_accuracy_few", "test/avg2_set_size", "test/avg2_accuracy"]
+    names = ["test/macro_top2_accuracy_few", "test/avg2_set_size", "test/avg2_accuracy@top2_accuracy"]
     assert metrics_rule([2]).check(names) == tuple(names)
+    assert metrics_rule([2], none=True).check([]) == ()
 
 
 @pytest.mark.parametrize(
@@ -73,6 +74,16 @@ def test_what_is_compared_are_test_metrics_in_the_order_given() -> None:
         ([3], "must be text, got 3."),
         (["val/avg2_accuracy"], "unknown test metric 'val/avg2_accuracy'. Did you mean 'test/avg2_accuracy'? Known: "),
         (["test/top2_accuracy_few"], "unknown test metric 'test/top2_accuracy_few'."),
+        (["test/avg3_accuracy@top2_accuracy"], "unknown test metric 'test/avg3_accuracy'."),
+        (
+            ["test/avg2_accuracy@top3_accuracy"],
+            "unknown accuracy to read it at 'top3_accuracy'. Did you mean 'top2_acc",
+        ),
+        (["test/avg2_accuracy@val/top2_accuracy"], "unknown accuracy to read it at 'val/top2_accuracy'."),
+        (
+            ["test/avg2_set_size@avg2_accuracy"],
+            "must be test/avg2_set_size alone at the best epoch of its own, got 'test/avg2_set_size@avg2_accuracy'.",
+        ),
         ([], "must be one metric or more, each once, got []."),
         (["test/avg2_accuracy"] * 2, "must be one metric or more, each once, got ['test/avg2_accuracy', "),
     ],

@@ -82,6 +82,18 @@ def test_test_metrics_go_to_the_criteria_whose_best_epoch_was_tested() -> None:
     assert test == {"test/top2_accuracy": 0.3, "test/avg2_accuracy": 0.2, "test/avg2_set_size": 1.9}
 
 
+def test_every_test_metric_of_an_epoch_is_kept_as_long_as_some_accuracy_is_best_at_it() -> None:
+    best = _after("best", {"top2_accuracy": 0.5, "avg2_accuracy": 0.9}, {"top2_accuracy": 0.8, "avg2_accuracy": 0.7})
+    best.add_test(1, {"top2_accuracy": 0.1, "avg2_accuracy": 0.2})
+    best.add_test(2, {"top2_accuracy": 0.3, "avg2_accuracy": 0.4})
+    best.add_test(3, {"top2_accuracy": 1.0, "avg2_accuracy": 1.0})  # which is the best of nothing
+    first = {"test/top2_accuracy": 0.1, "test/avg2_accuracy": 0.2}
+    assert best.tested == {1: first, 2: {"test/top2_accuracy": 0.3, "test/avg2_accuracy": 0.4}}
+    best.update(3, ["top2_accuracy"], {"top2_accuracy": 0.9}, {})
+    best.add_test(3, {"top2_accuracy": 0.6})
+    assert best.tested == {1: first, 3: {"test/top2_accuracy": 0.6}}
+
+
 def test_restoring_gives_what_was_kept() -> None:
     best = _after("best", {"top2_accuracy": 0.5, "avg2_accuracy": 0.9})
     again = BestEpochs("best")

@@ -163,7 +163,7 @@ def test_the_grid_takes_any_setting_of_a_function_of_ones_own_but_its_name(accep
 )
 def test_a_section_takes_what_its_rules_take(accepts: Accepts, section: str, settings: dict[str, Setting]) -> None:
     for name, setting in settings.items():
-        if name in ("objective", "metrics", "baseline"):  # which follow from the rest of the study
+        if name in ("objective", "metrics", "show", "baseline"):  # which follow from the rest of the study
             continue
 
         def place(value: Any, name: str = name) -> dict[str, Any]:
@@ -180,9 +180,12 @@ def test_every_metric_of_a_study_can_be_named(accepts: Accepts, k: int) -> None:
     for metric in accuracies([k]):
         assert accepts({"search": {"objective": metric.on("val").name}})
         assert not accepts({"search": {"objective": metric.on("test").name}})
-    names = metrics_rule([k]).schema["items"]["enum"]
+    names = metrics_rule([k]).schema["items"]["anyOf"][0]["enum"]
     assert len(names) > 8
     assert accepts({"compare": {"metrics": names}})
+    assert accepts({"compare": {"show": [f"{name}@macro_top{k}_accuracy" for name in names]}})
+    assert accepts({"compare": {"show": []}})
+    assert not accepts({"compare": {"show": [f"{names[0]}@loss"]}})
     for wrong in ([names[0], names[0]], [names[0] + "_"], ["val/top1_accuracy"], []):
         assert not accepts({"compare": {"metrics": wrong}})
 
