@@ -9,6 +9,12 @@ plain torch.optim.SGD and SparseAdam take.
 Differs from the paper: logarithms are exact, not of x + 1e-5; `lam` weighs the terms on the expected number of
 positives (0 leaves them out). An example's own label starts at 0.995, as in the published code, when the example is
 first seen.
+
+What the papers leave open is how the estimates learn. The two-head paper has "learning rate x 1.0" alone; the published
+code gives them a parameter group of the classifier's optimiser, so that with momentum all estimates move in every step.
+Here those of an example move in the steps that see it: by plain gradient descent, or with `label_momentum` along a
+velocity of their own, which is kept from one such step to the next and costs the estimates' memory again; where the
+classifier has Adam, by Adam's rule for the rows that a step sees.
 """
 
 from __future__ import annotations
@@ -64,6 +70,7 @@ class Role(nn.Module):
 
     Args:
         label_lr_factor: what the optimiser of the estimates should multiply the model's learning rate with.
+        label_momentum: that it should have, where it is plain gradient descent.
         generator: of the estimates' start.
     """
 
@@ -77,12 +84,14 @@ class Role(nn.Module):
         num_examples: int,
         lam: float,
         label_lr_factor: float,
+        label_momentum: float = 0.0,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
         self.k = check_k(k, num_classes)
         self.lam = lam
         self.label_lr_factor = label_lr_factor
+        self.label_momentum = label_momentum
         device = None if generator is None else generator.device
         uniform = torch.rand(num_examples, num_classes, generator=generator, device=device)
         self.estimates = nn.Parameter(uniform.mul_(2).sub_(1).mul_(OTHERS_START))
@@ -120,6 +129,9 @@ DECLARATION = LossDeclaration(
             search={"log_uniform": (0.1, 10.0)},
             unit="learning rates",
             about="learning rate of the estimates",
+        ),
+        "label_momentum": Hyperparameter(
+            default=0.0, low=0.0, high=0.999, later=True, about="of the estimates, where the optimiser is sgd"
         ),
     },
     probabilities="sigmoid",

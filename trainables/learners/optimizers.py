@@ -68,6 +68,38 @@ class Sgd:
         self._momentum = _on_devices(state["momentum"], self._parameters)
 
 
+class SparseSgd:
+    """Gradient descent with momentum for parameters of which each step touches some rows alone.
+
+    A row moves in the steps that have a gradient for it, along a velocity that is kept from one of these to the next.
+    """
+
+    def __init__(self, parameters: Iterable[nn.Parameter], *, momentum: float, nesterov: bool) -> None:
+        self._parameters, self._momentum, self._nesterov = list(parameters), momentum, nesterov
+        self._velocity = [torch.zeros_like(parameter) for parameter in self._parameters]
+
+    @torch.no_grad()
+    def step(self, lr: float) -> None:
+        """See `Updates`."""
+        gradients = _take_gradients(self._parameters)
+        for parameter, velocity, gradient in zip(self._parameters, self._velocity, gradients, strict=True):
+            sparse = gradient.coalesce()
+            (rows,), slope = sparse.indices(), sparse.values()
+            faster = velocity[rows].mul_(self._momentum).add_(slope)
+            velocity[rows] = faster
+            parameter.index_add_(
+                0, rows, slope.add(faster, alpha=self._momentum) if self._nesterov else faster, alpha=-lr
+            )
+
+    def state_dict(self) -> dict[str, Any]:
+        """See `Updates`."""
+        return {"velocity": self._velocity}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """See `Updates`."""
+        self._velocity = _on_devices(state["velocity"], self._parameters)
+
+
 class _WithMoments:
     """What the two kinds of Adam have in common: for each parameter two moments of its gradients and its steps."""
 
@@ -144,11 +176,18 @@ def build_optimizer(parameters: Iterable[nn.Parameter], settings: Optimizer) -> 
     return Sgd(parameters, settings) if settings.name == "sgd" else Adam(parameters, settings)
 
 
-def build_loss_optimizer(parameters: Iterable[nn.Parameter], settings: Optimizer) -> Updates:
-    """The optimiser of a loss's own parameters, whose gradients are sparse: without momentum and weight decay.
+def build_loss_optimizer(parameters: Iterable[nn.Parameter], settings: Optimizer, *, momentum: float = 0.0) -> Updates:
+    """The optimiser of a loss's own parameters, whose gradients are sparse: without the model's momentum and decay.
 
     Both would move the rows that a step leaves out.
+
+    Args:
+        parameters: of the loss.
+        settings: of the model's optimiser.
+        momentum: of these parameters, where the model's optimiser is sgd.
     """
+    if momentum and settings.name == "sgd":
+        return SparseSgd(parameters, momentum=momentum, nesterov=settings.nesterov)
     plain = replace(settings, momentum=0.0, nesterov=False, weight_decay=0.0)
     return Sgd(parameters, plain) if settings.name == "sgd" else SparseAdam(parameters, plain)
 

@@ -48,7 +48,9 @@ class SoloLearner:
         self._optimizer = build_optimizer(self._model.parameters(), optimizer)
         self._loss_optimizer: Updates | None = None
         if list(self._loss.parameters()):
-            self._loss_optimizer = build_loss_optimizer(self._loss.parameters(), optimizer)
+            self._loss_optimizer = build_loss_optimizer(
+                self._loss.parameters(), optimizer, momentum=config.loss.get("label_momentum", 0.0)
+            )
 
     def step(self, batches: Sequence[Batch], lr: float) -> Tensor:
         """See `Learner`."""

@@ -52,7 +52,10 @@ class StackedLearner:
         settings = self._training.optimizer
         self._optimizer = build_optimizer(self._stack.parameters(), settings)
         learning = [loss for loss in losses if list(loss.parameters())]
-        self._loss_optimizers = [build_loss_optimizer(loss.parameters(), settings) for loss in learning]
+        momentum = self._config.loss.get("label_momentum", 0.0)
+        self._loss_optimizers = [
+            build_loss_optimizer(loss.parameters(), settings, momentum=momentum) for loss in learning
+        ]
         self._last: tuple[tuple[Batch, ...], Tensor, Tensor] = (), torch.empty(0), torch.empty(0)
 
     def step(self, batches: Sequence[Batch], lr: float) -> Tensor:

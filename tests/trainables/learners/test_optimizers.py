@@ -85,6 +85,53 @@ def test_rows_without_a_gradient_stay_as_they_are_whatever_the_settings_of_the_m
         assert changed == sorted([step % 4, (step + 1) % 4])
 
 
+@pytest.mark.parametrize("nesterov", [False, True])
+def test_rows_that_every_step_sees_have_momentum_as_pytorch_has(nesterov: bool) -> None:
+    ours, theirs = _parameters()[:1], _parameters()[:1]
+    updates = build_loss_optimizer(ours, Optimizer(momentum=0.5, nesterov=nesterov, weight_decay=1.0), momentum=0.9)
+    optimizer = torch.optim.SGD(theirs, momentum=0.9, nesterov=nesterov)
+    for lr in RATES:
+        everyone = torch.arange(len(ours[0]))
+        nn.functional.embedding(everyone, ours[0], sparse=True).sin().sum().backward()
+        updates.step(lr)
+        optimizer.param_groups[0]["lr"] = lr
+        optimizer.zero_grad()
+        theirs[0].sin().sum().backward()
+        optimizer.step()
+        torch.testing.assert_close(ours[0], theirs[0], rtol=1e-6, atol=1e-7)
+
+
+def test_a_row_moves_along_its_velocity_in_the_steps_that_see_it_alone() -> None:
+    matrix = nn.Parameter(torch.zeros(2, 1))
+    updates = build_loss_optimizer([matrix], Optimizer(), momentum=0.5)
+
+    def see(row: int) -> list[float]:
+        rows = torch.tensor([row, row])  # a row seen twice counts twice
+        nn.functional.embedding(rows, matrix, sparse=True).sum().backward()
+        updates.step(0.1)
+        values: list[float] = matrix.detach().flatten().tolist()
+        return values
+
+    # velocities 2, then 0.5 * 2 + 2 = 3, then 0.5 * 3 + 2 = 3.5
+    assert see(0) == pytest.approx([-0.2, 0.0])
+    assert see(1) == pytest.approx([-0.2, -0.2])
+    assert see(0) == pytest.approx([-0.5, -0.2])
+    again = build_loss_optimizer([matrix], Optimizer(), momentum=0.5)
+    again.load_state_dict(copy.deepcopy(updates.state_dict()))
+    updates = again
+    assert see(0) == pytest.approx([-0.85, -0.2])
+
+
+def test_the_momentum_of_a_loss_is_none_of_adams() -> None:
+    settings = Optimizer(name="adam")
+    ours, theirs = _parameters()[:1], _parameters()[:1]
+    for parameters, momentum in ((ours, 0.9), (theirs, 0.0)):
+        updates = build_loss_optimizer(parameters, settings, momentum=momentum)
+        _row_loss(parameters, 0).backward()
+        updates.step(0.1)
+    assert torch.equal(ours[0], theirs[0])
+
+
 @pytest.mark.parametrize("settings", [settings for settings, _ in DENSE])
 def test_a_restored_optimizer_goes_on_where_the_saved_one_was(settings: Optimizer) -> None:
     parameters = _parameters()
