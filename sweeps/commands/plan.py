@@ -73,6 +73,8 @@ def print_plan(study: Study, *, storage: str, slots: int | None = None) -> None:
     """See `command`."""
     planner = stored_planner(study, study_folder(storage, study.name))
     study = planner.study
+    if slots is not None and slots < 1:
+        raise ValueError(f"--slots must be >= 1, got {slots}.")
     slots = slots or _slots(study.resources)
     console = Console()
     runs_planned = f"{planner.total}" if planner.most == planner.total else f"{planner.total} to {planner.most}"
@@ -164,8 +166,13 @@ def _example(study: Study, arm: str) -> list[RunConfig]:
 def _slots(resources: Resources) -> int:
     """How many runs this machine has room for; of a share of a GPU that is yet to be measured, one to a GPU."""
     gpus = 1 if resources.gpus == "auto" and torch.cuda.is_available() else resources.gpus
-    fit = room(os.cpu_count() or 1, torch.cuda.device_count(), cpus=resources.cpus, gpus=0 if gpus == "auto" else gpus)
-    return max(1, fit)
+    cpus, devices = os.cpu_count() or 1, torch.cuda.device_count()
+    fit = room(cpus, devices, cpus=resources.cpus, gpus=0 if gpus == "auto" else gpus)
+    if fit:
+        return fit
+    there, wanted = f"{cpus} CPUs and {devices} GPUs", f"{resources.cpus:g} CPUs and {_amount(gpus)} GPUs a run"
+    rule = f"must fit on this machine, with {there}, got {wanted}"
+    raise ValueError(f"resources {rule}. For a cluster, --slots says how many it has room for.")
 
 
 def _counts(study: Study, arm: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED
-from setsweep.sweeps.records.study_folder import stored_state, stored_study
+from setsweep.sweeps.records.study_folder import check_has_results, stored_state, stored_study
 from setsweep.sweeps.reports.formats import check_format, render
 from setsweep.sweeps.reports.report import Report, build_report
 from setsweep.sweeps.reports.report_folder import write_report
@@ -31,7 +31,9 @@ def command(
         out: write every format and the figures into this folder instead.
     """
     check_format(form)
-    planner, looks = stored_state(*stored_study(study, storage))
+    read, folder = stored_study(study, storage)
+    check_has_results(read, folder, storage)
+    planner, looks = stored_state(read, folder)
     report = build_report(planner.study, planner.runs(), looks)
     if out is None:
         print(render(report, form).rstrip("\n"))

@@ -10,8 +10,9 @@ from rich.table import Table
 
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED
+from setsweep.sweeps.records.journal import FILE
 from setsweep.sweeps.records.status_file import running_now
-from setsweep.sweeps.records.study_folder import storage_folder, stored_planner, stored_study
+from setsweep.sweeps.records.study_folder import storage_folder, storages_nearby, stored_planner, stored_study
 from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.study.study import Study
 
@@ -24,13 +25,20 @@ def command(study: str | None = None, *, storage: str = DEFAULT_STORAGE) -> int:
         storage: folder or file:// URL where results are kept.
     """
     if study is not None:
-        table, failed = _arms(*stored_study(study, storage))
+        read, folder = stored_study(study, storage)
+        if not (folder / FILE).exists():
+            rule = f"--storage must be a folder in which {read.name!r} was run, got {storage!r}."
+            raise ValueError(f"{rule}{storages_nearby()}")
+        table, failed = _arms(read, folder)
     else:
+        read = None
         table, failed = _studies(storage_folder(storage))
     if table.row_count == 0:
-        print(f"No study has been run in {storage} yet. 'setsweep studies' lists what can be run.")
-        return DONE
+        rule = f"--storage must be a folder in which a study was run, got {storage!r}.{storages_nearby()}"
+        raise ValueError(f"{rule} 'setsweep studies' lists what can be run.")
     Console().print(table)
+    for note in read.notes if read else ():
+        print(f"Note: {note}")
     return FAILED if failed else DONE
 
 

@@ -6,9 +6,12 @@ the journal is opened again, so a result is either there or its run is trained a
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
+import socket
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +22,9 @@ from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.trials import KnownTrials, Trials
 from setsweep.sweeps.study.defaults import DEFAULTS
 from setsweep.trainables.config.run_result import RunResult
+
+FILE = "journal.jsonl"
+WRITER = "writer.json"
 
 
 class JournalError(ValueError):
@@ -37,7 +43,7 @@ class Journal:
     """
 
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
-        self.path = folder / "journal.jsonl"
+        self.path = folder / FILE
         self.results: dict[str, RunResult] = {}
         self.study: dict[str, Any] | None = None
         self.group_sizes: dict[str, int] = {}
@@ -128,11 +134,14 @@ class Journal:
         except OSError as error:
             os.close(file)
             if isinstance(error, BlockingIOError):
-                rule = f"be written by one sweep at a time, got {folder}, which another one is writing."
+                rule = (
+                    f"be written by one sweep at a time, got {folder}, which another one is writing{_writer(folder)}."
+                )
             else:
                 rule = f"be on a file system with locks, got {folder}: {error.strerror}."
             raise JournalError(f"storage must {rule}") from None
         _flush_entry(folder)
+        _sign(folder)
         return file
 
     def _read(self, *, truncate: bool) -> None:
@@ -184,6 +193,21 @@ class Journal:
             os.fsync(self._file)
         except OSError as error:
             raise JournalError(f"{self.path}: must be written to go on, got: {error.strerror}.") from None
+
+
+def _sign(folder: Path) -> None:
+    """Leave word of who writes, for whoever finds the journal locked; the lock itself is the system's."""
+    writer = {"host": socket.gethostname(), "pid": os.getpid(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
+    with contextlib.suppress(OSError):
+        (folder / WRITER).write_text(json.dumps(writer), encoding="utf-8")
+
+
+def _writer(folder: Path) -> str:
+    try:
+        writer = json.loads((folder / WRITER).read_text(encoding="utf-8"))
+        return f" (process {writer['pid']} on {writer['host']}, since {writer['since']})"
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
 
 
 def _flush_entry(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import urllib.parse
 import urllib.request
 from collections.abc import Mapping
@@ -11,11 +12,14 @@ from typing import Any
 from setsweep.sweeps.planning.looks import Look
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
-from setsweep.sweeps.records.journal import Journal, JournalError
+from setsweep.sweeps.records.journal import FILE, Journal, JournalError
 from setsweep.sweeps.study.defaults import DEFAULTS, as_begun
 from setsweep.sweeps.study.difference import describe_difference
 from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.study.study import Study
+from setsweep.trainables.settings.yaml_text import read_yaml
+
+_SHOWN = 5
 
 
 class OtherStudyError(ValueError):
@@ -56,7 +60,7 @@ def open_journal(study: Study, folder: Path, *, replace: bool = False) -> Journa
 
     Arms, grid points, trials and seeds may be added or changed from one time to the next: what is new is trained, what
     is there is used. Other changes of what the results mean (data, model, training, the search's protocol) must be
-    meant.
+    meant, once there are results.
 
     Args:
         study: what is to be run; where it was begun under other defaults (see `Journal.defaults`), those count.
@@ -68,6 +72,7 @@ def open_journal(study: Study, folder: Path, *, replace: bool = False) -> Journa
         OtherStudyError: the storage holds this name with other contents; says what differs and what to choose from.
     """
     journal = Journal(folder)
+    replace = replace or not journal.results
     defaults = DEFAULTS if replace else journal.defaults
     study = as_begun(study, defaults)
     if journal.study is not None and not replace:
@@ -96,7 +101,7 @@ def stored_state(study: Study, folder: Path) -> tuple[Planner, list[Look]]:
 def check_same_study(study: Study, folder: Path) -> None:
     """Whether the study may go on in its folder; nothing is written. Raises OtherStudyError, see `open_journal`."""
     journal = Journal(folder, read_only=True)
-    if journal.study is not None:
+    if journal.study is not None and journal.results:
         _check_same(as_begun(study, journal.defaults), folder, journal.study["protocol"])
 
 
@@ -121,7 +126,9 @@ def _keep_study_file(study: Study, folder: Path) -> None:
 
 
 def stored_study(name_or_path: str, storage: str) -> tuple[Study, Path]:
-    """The study as it was last run in this storage, else as its file says; and its folder.
+    """The study of that name as it was last run in this storage, else as its file says; and its folder.
+
+    Where a file says another study than the one that was run, a note of the study tells how they differ.
 
     Raises:
         setsweep.sweeps.study.errors.StudyError: neither is there, or it has errors.
@@ -132,4 +139,27 @@ def stored_study(name_or_path: str, storage: str) -> tuple[Study, Path]:
     study = read_study(name_or_path)
     folder = study_folder(storage, study.name)
     stored = folder / "study.yaml"
-    return (read_study(stored) if stored.exists() else study), folder
+    if stored.exists() and (differences := _differences(stored.read_text(encoding="utf-8"), study.text)):
+        shown = "; ".join(differences[:_SHOWN]) + ("; ..." if len(differences) > _SHOWN else "")
+        note = f"{study.path} is not as it was last run in {folder}: {shown}."
+        study = dataclasses.replace(study, notes=(*study.notes, note))
+    return study, folder
+
+
+def _differences(before: str, now: str) -> list[str]:
+    return describe_difference(read_yaml(before)[0], read_yaml(now)[0])
+
+
+def check_has_results(study: Study, folder: Path, storage: str) -> None:
+    """Whether anything of a study is there to report. Raises ValueError; says where else results are kept."""
+    if Journal(folder, read_only=True).results:
+        return
+    if (folder / "journal.jsonl").exists():
+        raise ValueError(f"study {study.name!r} must have a result to report, got none so far in {str(folder)!r}.")
+    raise ValueError(f"--storage must be a folder in which {study.name!r} was run, got {storage!r}.{storages_nearby()}")
+
+
+def storages_nearby() -> str:
+    """`` Results are kept in 'a', 'b'.``, those below the current folder; empty where there are none."""
+    found = sorted({path.parent.parent for depth in ("*", "*/*", "*/*/*") for path in Path().glob(f"{depth}/{FILE}")})
+    return f" Results are kept in {', '.join(repr(str(path)) for path in found[:_SHOWN])}." if found else ""

@@ -23,6 +23,8 @@ from setsweep.sweeps.cli import commands
 from setsweep.sweeps.execution.errors import ExecutorError
 from setsweep.sweeps.execution.executor import Outcome
 from setsweep.sweeps.execution.local_executor import LocalExecutor
+from setsweep.sweeps.records.study_folder import open_journal, study_folder
+from setsweep.sweeps.study.reader import read_study
 
 Command = Callable[..., Any]
 
@@ -165,17 +167,44 @@ def test_a_report_is_written_into_a_folder(setsweep: Command, small: Path, tmp_p
     assert (tmp_path / "out/report.json").read_bytes() == kept.read_bytes()
 
 
-def test_a_study_that_was_never_run_has_a_report_without_numbers(setsweep: Command, small: Path) -> None:
-    said = setsweep("report", small)
-    assert said.code == 0
-    assert "Incomplete. 5 runs: 0 done, 5 waiting." in said.out
+@pytest.mark.parametrize("command", ["report", "status"])
+def test_a_study_that_was_never_run_has_none(setsweep: Command, small: Path, command: str) -> None:
+    said = setsweep(command, small)
+    assert said.code == 2
+    assert said.err == "setsweep: --storage must be a folder in which 'small' was run, got 'setsweep-results'.\n"
     assert not Path("setsweep-results").exists()
 
 
-def test_the_status_of_an_empty_storage_is_a_line(setsweep: Command) -> None:
-    said = setsweep("status")
-    assert said.code == 0
-    assert said.out == "No study has been run in setsweep-results yet. 'setsweep studies' lists what can be run.\n"
+@pytest.mark.parametrize("arguments", [("report", "small.yaml"), ("status", "small.yaml"), ("status",)])
+def test_storages_nearby_are_named_where_the_storage_has_nothing(
+    setsweep: Command, small: Path, arguments: tuple[str, ...]
+) -> None:
+    setsweep("run", small, "--in-process", "--storage", "mine")
+    said = setsweep(*arguments)
+    assert said.code == 2
+    assert "Results are kept in 'mine'." in said.err
+
+
+def test_a_study_without_a_result_has_no_report_and_its_name_is_free(setsweep: Command, small: Path) -> None:
+    study = read_study(small)
+    open_journal(study, study_folder("setsweep-results", "small")).close()
+    said = setsweep("report", small)
+    assert said.code == 2
+    assert "study 'small' must have a result to report, got none so far" in said.err
+    assert setsweep("run", small, "--in-process", "--set", "training.epochs=1").code == 0
+    refused = setsweep("run", small, "--in-process")
+    assert refused.code == 2
+    assert "training.epochs: 1 before, 2 now" in refused.err
+
+
+def test_a_file_means_what_it_says(setsweep: Command, small: Path) -> None:
+    assert setsweep("run", small, "--in-process").code == 0
+    small.write_text(small.read_text().replace("cross_entropy: {}", "cross_entropy: {}\n  focal: {}"))
+    arms = [line.split()[0] for line in setsweep("status", small).out.splitlines()[1:4]]
+    assert arms == ["cross_entropy", "focal", "avgk"]
+    said = setsweep("report", small)
+    assert "arms.focal: nothing before, {} now" in " ".join(said.out.split())
+    assert "focal" not in setsweep("report", "small").out
 
 
 def test_the_status_counts_runs_by_study_and_by_arm(setsweep: Command, small: Path) -> None:
