@@ -27,6 +27,7 @@ from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.planning.race import rungs
 from setsweep.sweeps.planning.seed_groups import first_candidate
 from setsweep.sweeps.records.study_folder import stored_planner, study_folder
+from setsweep.sweeps.reports.foresight import smallest_difference
 from setsweep.sweeps.study.design import design
 from setsweep.sweeps.study.study import Resources, Study
 from setsweep.sweeps.sweep.progress import duration
@@ -97,6 +98,8 @@ def print_plan(study: Study, *, storage: str, slots: int | None = None) -> None:
         f"{study.resources.cpus:g} CPU and {_amount(study.resources.gpus)} GPU, and some seconds to start. "
         "Nothing was recorded."
     )
+    if seen := smallest_difference(study, planner.runs()):
+        console.print(seen)
 
 
 def measure(study: Study, configs: Sequence[RunConfig]) -> Cost:

@@ -32,7 +32,7 @@ def compare_settings(arms: Sequence[str] | None, ks: Sequence[int]) -> dict[str,
             real(above=0, besides=(None,)), None, "the largest difference that counts as none", unit="points"
         ),
         "looks": Setting(
-            looks_rule(), None, "numbers of seeds at which one tests, the last being all; or anytime: at any number"
+            looks_rule(), None, "numbers of seeds at which one tests, those of confirm among them; or anytime"
         ),
     }
 
