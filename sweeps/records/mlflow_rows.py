@@ -118,13 +118,16 @@ def run_rows(result: RunResult) -> Iterator[MetricRow]:
             yield MetricRow(_recorded(name), value, finished, last)
 
 
-def aggregate_rows(pairs: Pairs, *, confidence: float, time: int, expected: Sequence[str] = ()) -> Iterator[MetricRow]:
+def aggregate_rows(
+    pairs: Pairs, *, confidence: float, time: int, expected: Sequence[str] = (), pilot: int | None = None
+) -> Iterator[MetricRow]:
     """Mean, interval, deviation and number of seeds of every metric, by epoch and final.
 
     Args:
         pairs: the runs of one configuration and their results.
         confidence: of the intervals.
         expected: metrics that are shown with n = 0 where no run gave any.
+        pilot: see `aggregate`.
         time: milliseconds; later than any earlier version of this aggregate, so that these values are its latest.
     """
     last = 0
@@ -136,7 +139,7 @@ def aggregate_rows(pairs: Pairs, *, confidence: float, time: int, expected: Sequ
                     yield MetricRow(f"{curve.metric}/{statistic}", value, time, epoch)
     if not any(result.status == "done" for _, result in pairs):
         yield from (MetricRow(f"{metric}/n", 0, time, 0) for metric in expected)
-    for final in aggregate(pairs, confidence=confidence):
+    for final in aggregate(pairs, confidence=confidence, pilot=pilot):
         for statistic in STATISTICS:
             value = getattr(final, statistic)
             if value is not None:

@@ -126,6 +126,7 @@ class MlflowStore:
             confidence=self._study.compare.confidence,
             time=moment,
             expected=reported_metrics(self._study, planned.stage),
+            pilot=self._study.pilot,
         )
         self._log(row, metrics, rows.params(planned), {**tags, "written": str(moment)})
         row.content, row.written = tags["content"], moment

@@ -6,7 +6,7 @@ from setsweep.sweeps.reports.comparison_tables import SIGNIFICANT
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.wording import is_accuracy, number, scaled
 from setsweep.sweeps.statistics.contrasts import Contrast, contrasts
-from setsweep.sweeps.study.study import Compare
+from setsweep.sweeps.study.study import Compare, Study
 
 
 def comparison_notes(report: Report) -> list[str]:
@@ -17,7 +17,7 @@ def comparison_notes(report: Report) -> list[str]:
     return [
         _about_tests(report.study.compare, asked),
         *_about_intervals_together(report),
-        *_about_looks(report.study.compare),
+        *_about_looks(report.study),
         *_about_undefined(report),
         *_about_detectable(report, sum(contrast.primary for contrast in asked)),
         *_about_equivalence(report.study.compare),
@@ -63,14 +63,17 @@ def _about_intervals_together(report: Report) -> list[str]:
     return [f"The intervals together {cover}{sign}."]
 
 
-def _about_looks(compare: Compare) -> list[str]:
-    if compare.looks is None:
+def _about_looks(study: Study) -> list[str]:
+    hold, looks = "Intervals and p of differences hold", study.compare.looks
+    if study.pilot is not None:
+        pilot = f"the spread of the pilot's {study.pilot} seeds, which decided how many follow (Stein)"
+        return [f"Intervals of means and differences and p are by {pilot}."]
+    if looks is None:
         return []
-    hold = "Intervals and p of differences hold"
-    if compare.looks == "anytime":
+    if looks == "anytime":
         return [f"{hold} however often one looks, from 5 seeds on (Lai's confidence sequence)."]
-    looks = ", ".join(map(str, compare.looks))
-    return [f"{hold} over the planned looks at {looks} seeds together (Pocock's boundary)."]
+    numbers = ", ".join(map(str, looks))
+    return [f"{hold} over the planned looks at {numbers} seeds together (Pocock's boundary)."]
 
 
 def _about_undefined(report: Report) -> list[str]:

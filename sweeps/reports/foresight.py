@@ -26,7 +26,7 @@ def smallest_difference(study: Study, runs: Sequence[tuple[PlannedRun, RunResult
         runs: of the study, with the results that there are: they tell how large a standard deviation is.
     """
     family, n = sum(contrast.primary for contrast in contrasts(study)), len(study.confirm_seeds)
-    if not family or study.confirm.half_width is not None:
+    if not family or study.pilot is not None:
         return ""
     if n < 3:
         return f"With {n} {'seed' if n == 1 else 'seeds'} to confirm with no difference can be tested: it takes 3."

@@ -108,7 +108,7 @@ def build_report(
 
     asked = [(run, result and with_values_at(result, study.at_epochs)) for run, result in runs]
     ordered = sorted(asked, key=lambda pair: (order(pair[0]), pair[0].seed))
-    aggregates = sorted(aggregate(ordered, confidence=study.compare.confidence), key=order)
+    aggregates = sorted(aggregate(ordered, confidence=study.compare.confidence, pilot=study.pilot), key=order)
     counts = _counts(ordered)
     chosen = _chosen(ordered)
     confirmed = {(c.arm, point_key(c.point)) for c in chosen if c.done + c.failed == len(c.seeds)}

@@ -68,16 +68,22 @@ class EpochAggregate(OfCandidate):
     n: tuple[int, ...]
 
 
-def aggregate(runs: Runs, *, confidence: float) -> list[Aggregate]:
+def aggregate(runs: Runs, *, confidence: float, pilot: int | None = None) -> list[Aggregate]:
     """An aggregate for each configuration with a result and each of its final metrics, ordered by name.
 
     A configuration none of whose runs is done has the metrics of its stage, with n = 0, so that it is seen.
+
+    Args:
+        runs: with their results.
+        confidence: of the intervals.
+        pilot: how many of the first seeds of a confirmation have decided its number: its intervals are then those of
+            `two_stage_interval`. None: the number was given.
     """
     groups = [group for group in _groups(runs) if any(group.results.values())]
     stages = {group.candidate.stage for group in groups}
     of_stage = {stage: _metric_names(each for each in groups if each.candidate.stage == stage) for stage in stages}
     return [
-        _aggregate(group, metric, confidence)
+        _aggregate(group, metric, confidence, None if group.candidate.stage == "search" else pilot)
         for group in groups
         for metric in _metric_names([group]) or of_stage[group.candidate.stage]
     ]
@@ -129,9 +135,11 @@ def _order(group: _Group) -> tuple[str, str, str, int]:
     return (one.arm, repr(one.point), one.stage, -1 if one.trial is None else one.trial)
 
 
-def _aggregate(group: _Group, metric: str, confidence: float) -> Aggregate:
+def _aggregate(group: _Group, metric: str, confidence: float, pilot: int | None) -> Aggregate:
     values = {seed: _finite(result.metrics[metric]) for seed, result in group.done.items() if metric in result.metrics}
-    interval = mean_interval([value for value in values.values() if value is not None], confidence=confidence)
+    numbers = {seed: value for seed, value in values.items() if value is not None}
+    first = sum(seed in numbers for seed in list(group.results)[:pilot])
+    interval = mean_interval(list(numbers.values()), confidence=confidence, pilot=first if pilot else None)
     return Aggregate(
         candidate=group.candidate,
         metric=metric,

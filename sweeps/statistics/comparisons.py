@@ -82,7 +82,9 @@ def _found(contrast: Contrast, confirmed: Mapping[tuple[str, str, str], Aggregat
         {} if (side := confirmed.get(_key(contrast, arm))) is None else side.numbers
         for arm in (contrast.arm, contrast.baseline)
     )
-    return Found(contrast, values, baseline, looked_at(values, baseline, study.compare, seeds=study.confirm_seeds))
+    in_two = study.pilot is not None
+    difference = looked_at(values, baseline, study.compare, seeds=study.confirm_seeds, pilot=in_two)
+    return Found(contrast, values, baseline, difference)
 
 
 def _verdicts(found: Sequence[Found], settings: Compare) -> list[Verdict]:

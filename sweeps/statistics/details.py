@@ -40,11 +40,11 @@ class Details:
 
     Args:
         simultaneous_low, simultaneous_high: ends of the interval that covers together with those of all other contrasts
-            of the primary metric, see `simultaneous_intervals`; None where one looks more than once.
+            of the primary metric, see `simultaneous_intervals`; None where one looks more than once, or in two stages.
         effect, effect_low, effect_high: Hedges' g_z, see `hedges_g`.
         better, better_low, better_high: the probability to beat the baseline on a new seed, see `better_on_a_seed`.
         detectable: the smallest true difference that such a test finds with probability 0.8, at the level of the first
-            step of the correction; None where one looks more than once.
+            step of the correction; None as those.
         p_equivalent: that the difference is the margin of the study or more, corrected as `p`; see `equivalence`.
         equivalent: whether `p_equivalent` is below 1 - confidence; None where the study has no margin.
     """
@@ -68,11 +68,12 @@ def details_of(found: Sequence[Found], study: Study) -> list[Details]:
     margins = [_p_equivalent(each, settings) for each in found]
     claims = corrected(margins, settings.correction)
     together: Sequence[SimultaneousInterval | None] = [None] * family
-    if settings.looks is None:
+    once = settings.looks is None and study.pilot is None
+    if once:
         together = simultaneous_intervals(
             [each.difference for each in found], settings.correction, confidence=settings.confidence
         )
-    level = first_level(settings, family)
+    level = first_level(settings, family) if once else None
     return [
         _details(each, interval, claim, settings, level)
         for each, interval, claim in zip(found, together, claims, strict=True)
@@ -85,7 +86,7 @@ def first_level(settings: Compare, family: int) -> float:
 
 
 def _details(
-    found: Found, interval: SimultaneousInterval | None, claim: float | None, settings: Compare, level: float
+    found: Found, interval: SimultaneousInterval | None, claim: float | None, settings: Compare, level: float | None
 ) -> Details:
     differences, std = found.differences, found.difference.std
     g = hedges_g(differences, confidence=settings.confidence)
@@ -99,14 +100,14 @@ def _details(
         better=better.value,
         better_low=better.ci_low,
         better_high=better.ci_high,
-        detectable=_detectable(g, std, level) if settings.looks is None else None,
+        detectable=_detectable(g, std, level),
         p_equivalent=claim,
         equivalent=None if settings.equivalent is None else is_below_level(claim, settings.confidence),
     )
 
 
-def _detectable(g: Effect, std: float | None, level: float) -> float | None:
-    return None if g.value is None or std is None else std * detectable(g.n, alpha=level)
+def _detectable(g: Effect, std: float | None, level: float | None) -> float | None:
+    return None if g.value is None or std is None or level is None else std * detectable(g.n, alpha=level)
 
 
 def _p_equivalent(found: Found, settings: Compare) -> float | None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from setsweep.sweeps.statistics.student import check_confidence, mean_and_std, sample_of, t_quantile, t_tail
+from setsweep.sweeps.statistics.two_stage import two_stage_interval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,12 +62,18 @@ class CutInterval:
     cut: bool
 
 
-def mean_interval(values: Sequence[float], *, confidence: float) -> MeanInterval:
+def mean_interval(values: Sequence[float], *, confidence: float, pilot: int | None = None) -> MeanInterval:
     """The mean of finite `values` with the Student-t interval that covers it with probability `confidence`.
 
     The interval is ``mean +- t * std / sqrt(n)``, t being the (1 + confidence) / 2 quantile for n - 1 degrees of
     freedom. It rests on values that are independent and about normal; no bounds (such as 1 for an accuracy) are
     put on it, see `cut_to`.
+
+    Args:
+        values: finite.
+        confidence: that the interval covers with.
+        pilot: how many of the first values have decided how many there are: std and degrees of freedom of the interval
+            are then those of the pilot, see `two_stage_interval`. None: none.
 
     Raises:
         ValueError: `confidence` is not between 0 and 1.
@@ -76,6 +83,9 @@ def mean_interval(values: Sequence[float], *, confidence: float) -> MeanInterval
     if n < 2:
         return MeanInterval(mean=values[0] if n else None, ci_low=None, ci_high=None, std=None, n=n)
     mean, std = mean_and_std(values)
+    if pilot is not None and 2 <= pilot < n:
+        staged = two_stage_interval(values, pilot=pilot, confidence=confidence)
+        return MeanInterval(mean=mean, ci_low=staged.ci_low, ci_high=staged.ci_high, std=std, n=n)
     half = t_quantile((1 + confidence) / 2, n - 1) * std / math.sqrt(n)
     return MeanInterval(mean=mean, ci_low=mean - half, ci_high=mean + half, std=std, n=n)
 

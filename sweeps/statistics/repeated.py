@@ -1,7 +1,8 @@
-"""A paired difference as a study looks at it: once, at planned numbers of seeds, or at any time."""
+"""A paired difference as a study looks at it: once, in two stages, at planned numbers of seeds, or at any time."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -9,11 +10,17 @@ from itertools import pairwise
 from setsweep.sweeps.statistics.anytime import anytime
 from setsweep.sweeps.statistics.intervals import PairedDifference, differences_by_seed, paired_difference
 from setsweep.sweeps.statistics.looks import overall_p, planned_looks
+from setsweep.sweeps.statistics.student import sample_of, t_quantile, t_tail
 from setsweep.sweeps.study.study import Compare
 
 
 def looked_at(
-    values: Mapping[int, float], baseline: Mapping[int, float], settings: Compare, *, seeds: Sequence[int]
+    values: Mapping[int, float],
+    baseline: Mapping[int, float],
+    settings: Compare,
+    *,
+    seeds: Sequence[int],
+    pilot: bool = False,
 ) -> PairedDifference:
     """`paired_difference`, with interval and p that hold over all looks where `settings` ask for more than one.
 
@@ -21,13 +28,35 @@ def looked_at(
         values, baseline: seed to value.
         settings: confidence and looks.
         seeds: of the confirmation, in the order in which they were added.
+        pilot: whether more seeds may follow those, as many as they have decided: interval and p are then of Stein's
+            second stage.
     """
+    if pilot:
+        return _of_two_stages(values, baseline, settings.confidence, [*seeds])
     found = paired_difference(values, baseline, confidence=settings.confidence)
     if settings.looks is None:
         return found
     if settings.looks == "anytime":
         return _at_any_time(found, values, baseline, settings)
     return _at_planned_looks(found, values, baseline, settings, seeds)
+
+
+def _of_two_stages(
+    values: Mapping[int, float], baseline: Mapping[int, float], confidence: float, pilot: Sequence[int]
+) -> PairedDifference:
+    """The standard deviation of the pilot's differences, with its degrees of freedom, and the mean of all."""
+    found = paired_difference(values, baseline, confidence=confidence)
+    first = sample_of(differences_by_seed(_of(values, pilot), baseline))
+    if first is None or found.difference is None or found.n == first.n:
+        return found
+    error = first.std / math.sqrt(found.n)
+    half = t_quantile((1 + confidence) / 2, first.degrees) * error
+    return replace(
+        found,
+        ci_low=found.difference - half,
+        ci_high=found.difference + half,
+        p=2 * t_tail(abs(found.difference) / error, first.degrees),
+    )
 
 
 def _at_any_time(

@@ -1,4 +1,7 @@
-"""As many seeds as a precision needs: Stein's two-stage rule."""
+"""The interval of a mean whose number of seeds follows from a pilot: the second stage of Stein's rule.
+
+The first, how many seeds there are to be, is `sweeps.planning.precision`.
+"""
 
 from __future__ import annotations
 
@@ -28,35 +31,6 @@ class TwoStage:
     n: int
 
 
-def runs_needed(pilot: Sequence[float], *, half_width: float, confidence: float, maximum: int) -> int:
-    """How many values in all make the interval no wider than ``+- half_width``: the first stage of Stein (1945).
-
-    ``max(n0, ceil((t s0 / half_width)^2))`` with the pilot's n0 and s0 and the (1 + confidence) / 2 quantile t for
-    n0 - 1 degrees of freedom, but never more than `maximum`; then the interval is wider than asked for, and as sure.
-    A pilot without spread asks for no more.
-
-    Args:
-        pilot: the values of the first stage: runs of one configuration, or differences of two on a seed.
-        half_width: in the unit of the values.
-        confidence: of the interval.
-        maximum: the most values that there may be.
-
-    Raises:
-        ValueError: fewer than two values, a half-width that is not above 0, a maximum below the pilot's number, or
-            `confidence` is no probability.
-    """
-    check_confidence(confidence)
-    _check_pilot(len(pilot))
-    if not half_width > 0:
-        raise ValueError(f"half_width must be > 0, got {half_width}.")
-    if maximum < len(pilot):
-        raise ValueError(f"maximum must be >= the pilot's number of runs = {len(pilot)}, got {maximum}.")
-    _, std = mean_and_std(pilot)
-    ratio = t_quantile((1 + confidence) / 2, len(pilot) - 1) * std / half_width
-    wanted = min(ratio * ratio, float(maximum))  # a product may be infinite, a power may not
-    return max(len(pilot), math.ceil(wanted))
-
-
 def two_stage_interval(values: Sequence[float], *, pilot: int, confidence: float) -> TwoStage:
     """The mean of all values with the second stage's interval, ``mean +- t s0 / sqrt(n)``.
 
@@ -73,7 +47,8 @@ def two_stage_interval(values: Sequence[float], *, pilot: int, confidence: float
         ValueError: a pilot of fewer than two, fewer values than that, or `confidence` is no probability.
     """
     check_confidence(confidence)
-    _check_pilot(pilot)
+    if pilot < 2:
+        raise ValueError(f"a pilot must have >= 2 runs, got {pilot}.")
     n = len(values)
     if n < pilot:
         raise ValueError(f"there must be at least as many values as the pilot has = {pilot}, got {n}.")
@@ -83,8 +58,3 @@ def two_stage_interval(values: Sequence[float], *, pilot: int, confidence: float
         return TwoStage(mean=mean, ci_low=None, ci_high=None, pilot_std=std, pilot=pilot, n=n)
     half = t_quantile((1 + confidence) / 2, pilot - 1) * std / math.sqrt(n)
     return TwoStage(mean=mean, ci_low=mean - half, ci_high=mean + half, pilot_std=std, pilot=pilot, n=n)
-
-
-def _check_pilot(pilot: int) -> None:
-    if pilot < 2:
-        raise ValueError(f"a pilot must have >= 2 runs, got {pilot}.")

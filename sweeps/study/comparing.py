@@ -50,6 +50,8 @@ def check_compare(findings: Findings, study: Study) -> None:
         findings.add(
             ("compare", "looks"), f"must hold the number of seeds to confirm with, {seeds}, got {list(compare.looks)}."
         )
+    if compare.looks is not None and study.confirm.half_width is not None:
+        findings.add(("compare", "looks"), f"must be left out with confirm.half_width, got {compare.looks}.")
     if compare.looks is not None and compare.equivalent is not None:
         findings.add(("compare", "equivalent"), f"must be tested once, without compare.looks, got {compare.looks}.")
     if compare.k == "own":

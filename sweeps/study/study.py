@@ -263,6 +263,11 @@ class Study:
         return [dict(zip(self.grid, values, strict=True)) for values in itertools.product(*self.grid.values())]
 
     @property
+    def pilot(self) -> int | None:
+        """How many seeds decide how many a confirmation has; None where that is given."""
+        return None if self.confirm.half_width is None else len(self.confirm_seeds)
+
+    @property
     def primary(self) -> str:
         """The test metric that differences are judged by first.
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from setsweep.sweeps.planning.precision import seeds_for
 from setsweep.sweeps.statistics.anytime import anytime
 from setsweep.sweeps.statistics.best import certificate
 from setsweep.sweeps.statistics.corrections import corrected, gatekept
@@ -26,7 +27,7 @@ from setsweep.sweeps.statistics.pooled import pooled_intervals
 from setsweep.sweeps.statistics.several_sets import combined
 from setsweep.sweeps.statistics.simultaneous import simultaneous_intervals
 from setsweep.sweeps.statistics.student import mean_and_std, t_tail
-from setsweep.sweeps.statistics.two_stage import runs_needed, two_stage_interval
+from setsweep.sweeps.statistics.two_stage import two_stage_interval
 
 Array = NDArray[np.float64]
 Row = tuple[str, str, float]  # what, setting, percent
@@ -150,7 +151,7 @@ def looks(draw: np.random.Generator, times: int) -> Iterator[Row]:
         for width in (0.5, 0.9):
             two, naive = [], []
             for values in draw.normal(size=(times, 400)).tolist():
-                n = runs_needed(values[:pilot], half_width=width, confidence=COVER, maximum=400)
+                n = min(400, seeds_for(values[:pilot], width, COVER))
                 interval = two_stage_interval(values[:n], pilot=pilot, confidence=COVER)
                 two.append(_in(0, interval.ci_low, interval.ci_high))
                 naive.append(_stopped_when_narrow(values, pilot, width))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from setsweep.sweeps.planning.candidate import Candidate
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.statistics.aggregates import Aggregate, aggregate, epoch_aggregates
+from setsweep.sweeps.statistics.two_stage import two_stage_interval
 from setsweep.trainables.config.run_config import RunConfig, Training
 from setsweep.trainables.config.run_result import RunResult
 
@@ -144,3 +146,31 @@ def test_curves_of_diverged_runs_and_undefined_values_are_left_out_of_bands() ->
     finished = done(planned(), 0.5, epochs=(1, 2), curves={"train/loss": (2.0, math.nan)})
     (found,) = epoch_aggregates([finished, (run, diverged)], confidence=0.95)
     assert (found.mean, found.n) == ((2.0, None), (1, 0))
+
+
+def test_where_a_pilot_decided_the_number_of_seeds_its_spread_makes_the_interval(study: Any, results: Any) -> None:
+    """Of the confirmation alone: the search has its own number."""
+    usual, staged = (aggregate(results(study), confidence=0.95, pilot=pilot) for pilot in (None, 3))
+    for before, after in zip(usual, staged, strict=True):
+        if before.stage == "search":
+            assert after == before
+            continue
+        values = list(after.numbers.values())
+        found = two_stage_interval(values, pilot=3, confidence=0.95)
+        assert (after.ci_low, after.ci_high) == (found.ci_low, found.ci_high)
+        assert (after.mean, after.std, after.n) == (before.mean, before.std, before.n)
+
+
+def test_a_seed_that_diverged_counts_as_0_beside_the_mean_and_one_that_a_machine_failed_does_not(
+    study: Any, results: Any, finished: Any, failed: Any
+) -> None:
+    def outcome(run: Any) -> Any:
+        if run.stage == "search" or run.seed > 101:
+            return finished(run)
+        return failed(run) if run.seed == 100 else replace(failed(run), status="failed", cause="worker")
+
+    for each in aggregate(results(study, outcome), confidence=0.95):
+        if each.stage == "confirm":
+            assert each.diverged == (100,)
+            zeros = None if "size" in each.metric else pytest.approx(each.mean * 3 / 4)
+            assert each.mean_failed_as_0 == zeros

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from scipy import stats
 
 from setsweep.sweeps.statistics.anytime import anytime
 from setsweep.sweeps.statistics.intervals import paired_difference
@@ -50,3 +53,14 @@ def test_any_time_is_lais_interval() -> None:
     valid = anytime(list(VALUES.values()), confidence=0.95)
     assert (found.ci_low, found.ci_high, found.p) == (valid.ci_low, valid.ci_high, valid.p)
     assert found.difference == pytest.approx(np.mean(DRAWN))
+
+
+def test_in_two_stages_the_pilots_spread_decides() -> None:
+    found = looked_at(VALUES, NOTHING, Compare(), seeds=SEEDS[:4], pilot=True)
+    error = DRAWN[:4].std(ddof=1) / math.sqrt(10)
+    assert found.ci_low == pytest.approx(DRAWN.mean() - stats.t.ppf(0.975, 3) * error)
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(DRAWN.mean()) / error, 3))
+    # That of a pilot which needs no more is the usual one.
+    assert looked_at(VALUES, NOTHING, Compare(), seeds=SEEDS, pilot=True) == paired_difference(
+        VALUES, NOTHING, confidence=0.95
+    )

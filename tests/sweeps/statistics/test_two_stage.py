@@ -6,23 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from setsweep.sweeps.statistics.two_stage import runs_needed, two_stage_interval
+from setsweep.sweeps.planning.precision import seeds_for
+from setsweep.sweeps.statistics.two_stage import two_stage_interval
 
 
-def test_the_number_of_runs_of_a_worked_example() -> None:
-    # 1, 2, 3, 4, 5: s0^2 = 2.5, t(0.975; 4) = 2.776445: (2.776445^2 * 2.5) / 1^2 = 19.27.
-    assert runs_needed([1, 2, 3, 4, 5], half_width=1.0, confidence=0.95, maximum=100) == 20
-
-
-def test_never_fewer_than_the_pilot_nor_more_than_the_maximum() -> None:
-    pilot = [1.0, 2.0, 3.0, 4.0, 5.0]
-    assert runs_needed(pilot, half_width=50, confidence=0.95, maximum=30) == 5
-    assert runs_needed(pilot, half_width=0.01, confidence=0.95, maximum=30) == 30
-    assert runs_needed(pilot, half_width=1e-300, confidence=0.95, maximum=30) == 30
-
-
-def test_a_pilot_without_spread_asks_for_no_more_and_has_no_interval() -> None:
-    assert runs_needed([0.5, 0.5, 0.5], half_width=0.1, confidence=0.95, maximum=30) == 3
+def test_a_pilot_without_spread_has_no_interval() -> None:
     found = two_stage_interval([0.5, 0.5, 0.5, 0.7], pilot=3, confidence=0.95)
     assert (found.ci_low, found.ci_high, found.pilot_std) == (None, None, 0.0)
     assert found.mean == pytest.approx(0.55)
@@ -40,7 +28,7 @@ def test_as_many_runs_as_needed_make_the_interval_as_narrow_as_asked() -> None:
     draw = np.random.default_rng(1)
     for _ in range(50):
         values = draw.normal(size=2000).tolist()
-        n = runs_needed(values[:5], half_width=0.4, confidence=0.95, maximum=2000)
+        n = min(2000, seeds_for(values[:5], 0.4, 0.95))
         found = two_stage_interval(values[:n], pilot=5, confidence=0.95)
         assert found.ci_low is not None
         assert found.mean - found.ci_low <= 0.4 + 1e-12
@@ -51,7 +39,7 @@ def test_the_interval_covers_as_often_as_it_says_whatever_the_pilot_asked_for(pi
     # 4000 intervals at 90 %: sd 0.47 %; 5 sd: false alarm below 1e-6.
     hits = 0
     for values in np.random.default_rng(2).normal(3, 1, (4000, 60)).tolist():
-        n = runs_needed(values[:pilot], half_width=0.7, confidence=0.9, maximum=60)
+        n = min(60, seeds_for(values[:pilot], 0.7, 0.9))
         found = two_stage_interval(values[:n], pilot=pilot, confidence=0.9)
         assert found.ci_low is not None
         assert found.ci_high is not None
@@ -62,20 +50,7 @@ def test_the_interval_covers_as_often_as_it_says_whatever_the_pilot_asked_for(pi
 @pytest.mark.parametrize("pilot", [0, 1])
 def test_a_pilot_of_fewer_than_two_runs_is_refused(pilot: int) -> None:
     with pytest.raises(ValueError, match=f"a pilot must have >= 2 runs, got {pilot}"):
-        runs_needed([0.5] * pilot, half_width=0.1, confidence=0.95, maximum=30)
-    with pytest.raises(ValueError, match=f"a pilot must have >= 2 runs, got {pilot}"):
         two_stage_interval([0.5] * 9, pilot=pilot, confidence=0.95)
-
-
-@pytest.mark.parametrize("half_width", [0.0, -1.0, math.nan])
-def test_a_half_width_that_is_not_above_0_is_refused(half_width: float) -> None:
-    with pytest.raises(ValueError, match=f"half_width must be > 0, got {half_width}"):
-        runs_needed([0.1, 0.2], half_width=half_width, confidence=0.95, maximum=30)
-
-
-def test_a_maximum_below_the_pilot_is_refused() -> None:
-    with pytest.raises(ValueError, match="maximum must be >= the pilot's number of runs = 3, got 2"):
-        runs_needed([0.1, 0.2, 0.3], half_width=0.1, confidence=0.95, maximum=2)
 
 
 def test_fewer_values_than_the_pilot_are_refused() -> None:

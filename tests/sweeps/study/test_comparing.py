@@ -70,3 +70,9 @@ def test_equality_is_not_claimed_at_several_looks(errors_of: Errors, example: st
 def test_an_arms_own_k_must_be_measured(errors_of: Errors, example: str) -> None:
     [error] = errors_of(example, "arms.noised_topk_hinge.k=4", "compare.k=own")
     assert "compare.k: must have the k of each arm among the set sizes [2, 3], got 4 of 'noised_topk_hinge'." in error
+
+
+def test_looks_and_a_precision_exclude_each_other(errors_of: Errors, example: str) -> None:
+    precise = example.replace("confirm: {seeds: 5}", "confirm: {half_width: 0.3}")
+    [error] = errors_of(precise, "compare.looks=anytime")
+    assert "compare.looks: must be left out with confirm.half_width, got anytime." in error
