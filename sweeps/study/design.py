@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from setsweep.sweeps.study.addresses import path_for
-from setsweep.sweeps.study.study import Arm, Axis, Sensitivity
+from setsweep.sweeps.study.study import Arm
+from setsweep.sweeps.study.varied import Axis, Sensitivity
 
 MAX_COMBINATIONS = 1000
 

@@ -11,7 +11,8 @@ from setsweep.sweeps.study.axes import read_axis
 from setsweep.sweeps.study.design import MAX_COMBINATIONS, axes_of
 from setsweep.sweeps.study.findings import Findings, Section
 from setsweep.sweeps.study.protocol import first_seeds, seeds_rule
-from setsweep.sweeps.study.study import Arm, Search, Sensitivity
+from setsweep.sweeps.study.study import Arm, Search
+from setsweep.sweeps.study.varied import Sensitivity
 from setsweep.trainables.settings.rules import one_of, whole
 from setsweep.trainables.settings.setting import Setting
 

@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter, NullLocator
 
-from setsweep.sweeps.reports.sensitivity.tried import Dimension
+from setsweep.sweeps.reports.sensitivity.dimension import Dimension
 
 _MOST_TICKS = 9
 

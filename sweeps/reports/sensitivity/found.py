@@ -8,7 +8,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from setsweep.sweeps.reports.sensitivity.tried import Dimension, Tried, common_seeds
+from setsweep.sweeps.reports.sensitivity.dimension import Dimension
+from setsweep.sweeps.reports.sensitivity.tried import Tried, common_seeds
 from setsweep.sweeps.statistics.sensitivity.block import Floats
 from setsweep.sweeps.statistics.sensitivity.curve import Curve, mean_curve
 from setsweep.sweeps.statistics.sensitivity.failures import (

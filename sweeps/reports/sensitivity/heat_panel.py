@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from setsweep.sweeps.reports.sensitivity.found import Findings
-from setsweep.sweeps.reports.sensitivity.sensitivity import OverPoints
+from setsweep.sweeps.reports.sensitivity.places import OverPoints
 from setsweep.sweeps.reports.wording import MISSING, metric_label, setting, settings
 from setsweep.sweeps.statistics.sensitivity.block import Floats
 

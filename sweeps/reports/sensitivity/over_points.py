@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from setsweep.sweeps.reports.sensitivity.sensitivity import OverPoints, Sensitivity
+from setsweep.sweeps.reports.sensitivity.places import OverPoints
+from setsweep.sweeps.reports.sensitivity.sensitivity import Sensitivity
 from setsweep.sweeps.reports.sensitivity.words import Block, percent, points, row
 from setsweep.sweeps.reports.table import Table
 from setsweep.sweeps.reports.wording import MISSING, settings

@@ -16,8 +16,9 @@ from setsweep.sweeps.reports.sensitivity.curve_panel import draw_curve
 from setsweep.sweeps.reports.sensitivity.found import Findings
 from setsweep.sweeps.reports.sensitivity.heat_panel import draw_everywhere, draw_heat_map
 from setsweep.sweeps.reports.sensitivity.parallel_panel import draw_parallel
+from setsweep.sweeps.reports.sensitivity.places import OverPoints
 from setsweep.sweeps.reports.sensitivity.scatter_panel import draw_failures, draw_slice
-from setsweep.sweeps.reports.sensitivity.sensitivity import OverPoints, Sensitivity, Tuning
+from setsweep.sweeps.reports.sensitivity.sensitivity import Sensitivity, Tuning
 from setsweep.sweeps.reports.sensitivity.share_panel import draw_shares
 from setsweep.sweeps.reports.sensitivity.tuning_panel import draw_tuning
 from setsweep.sweeps.reports.sensitivity.words import percent

@@ -16,32 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from setsweep.sweeps.reports.report import Report
+from setsweep.sweeps.reports.sensitivity.dimension import Dimension, dimension, in_order, name_of, scale_in
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.statistics.sensitivity.block import Floats
-from setsweep.sweeps.statistics.sensitivity.scale import Scale, scale_of
-from setsweep.sweeps.study.addresses import point_for, setting_of
+from setsweep.sweeps.statistics.sensitivity.scale import scale_of
 from setsweep.sweeps.study.design import axes_of, design
-from setsweep.sweeps.study.space import Space
-from setsweep.sweeps.study.study import Arm, Point, Study, point_key
-
-
-@dataclass(frozen=True, kw_only=True)
-class Dimension:
-    """One hyperparameter that was varied.
-
-    Args:
-        name: as parameters have it: "alpha", "training.batch_size".
-        values: tried, in the order of the scale; of a search those that its trials had.
-        scale: the declared one.
-        default: where nothing is said; None: not known.
-        chosen: by the search; None: nothing was searched.
-    """
-
-    name: str
-    values: tuple[Any, ...]
-    scale: Scale
-    default: Any
-    chosen: Any
+from setsweep.sweeps.study.study import Arm, Point, point_key
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -96,16 +76,9 @@ def designed(report: Report, metric: str) -> list[Tried]:
         return []
     found = []
     for arm, point, own in _by_arm(report, "sensitivity", metric):
-        axes = axes_of(sensitivity, arm)
         dimensions = tuple(
-            Dimension(
-                name=path.removeprefix("loss."),
-                values=axis.values,
-                scale=scale_of(axis.values, log=axis.log),
-                default=_default(report.study, arm, point, path),
-                chosen=_chosen(report, arm, point, path),
-            )
-            for path, axis in axes.items()
+            dimension(report, arm, point, path, axis.values, scale_of(axis.values, log=axis.log))
+            for path, axis in axes_of(sensitivity, arm).items()
         )
         there = {one.trial: one for one in own}
         rows = [(_named(values), there.get(number)) for number, values in enumerate(design(sensitivity, arm))]
@@ -118,16 +91,19 @@ def searched(report: Report) -> list[Tried]:
     if report.study.search is None:
         return []
     found = []
-    for arm, point, own in _by_arm(report, "search", report.study.search.objective):
+    for arm, point, tried_at_all in _by_arm(report, "search", report.study.search.objective):
+        # A space of one value is no dimension; a default outside of its range may have been tried when that was done.
+        spaces = {path: space for path, space in arm.searched.items() if space.size != 1}
+        own = [
+            one
+            for one in tried_at_all
+            if all(space.contains(one.params[name_of(path)]) for path, space in spaces.items())
+        ]
+        if not spaces or not own:
+            continue
         dimensions = tuple(
-            Dimension(
-                name=path.removeprefix("loss."),
-                values=_in_order({one.params[path.removeprefix("loss.")] for one in own}),
-                scale=_scale(space),
-                default=_default(report.study, arm, point, path),
-                chosen=_chosen(report, arm, point, path),
-            )
-            for path, space in arm.searched.items()
+            dimension(report, arm, point, path, in_order({one.params[name_of(path)] for one in own}), scale_in(space))
+            for path, space in spaces.items()
         )
         names = [each.name for each in dimensions]
         rows = [({name: one.params[name] for name in names}, one) for one in own]
@@ -140,7 +116,7 @@ def searched(report: Report) -> list[Tried]:
 
 def _named(values: Mapping[str, Any]) -> dict[str, Any]:
     """Values by name instead of by path."""
-    return {path.removeprefix("loss."): value for path, value in values.items()}
+    return {name_of(path): value for path, value in values.items()}
 
 
 def _by_arm(report: Report, stage: str, metric: str) -> Iterator[tuple[Arm, Point, list[Aggregate]]]:
@@ -185,39 +161,6 @@ def _tried(
         designed=designed,
         metric=metric,
     )
-
-
-def _default(study: Study, arm: Arm, point: Point, path: str) -> Any:
-    """The value of the arm where nothing is varied."""
-    said = {**arm.fixed, **point_for(point, arm), **arm.default}
-    if path in said:
-        return said[path]
-    if path.startswith("training."):
-        value: Any = study.training
-        for name in path.removeprefix("training.").split("."):
-            value = value.get(name) if isinstance(value, Mapping) else None
-        return setting_of(path, arm).default if value is None else value
-    return setting_of(path, arm).default
-
-
-def _chosen(report: Report, arm: Arm, point: Point, path: str) -> Any:
-    """What the search has chosen; None where the arm does not search it, or has not chosen yet."""
-    if path not in arm.searched:
-        return None
-    choices = (each for each in report.chosen if each.arm == arm.name and each.point == point)
-    return next((each.params.get(path.removeprefix("loss.")) for each in choices), None)
-
-
-def _scale(space: Space) -> Scale:
-    if space.low is None or space.high is None:
-        return Scale(kind="order", values=space.choices) if len(space.choices) > 1 else scale_of(space.choices)
-    kind = "log" if space.kind.startswith("log") else "linear"
-    return Scale(kind="log" if kind == "log" else "linear", low=space.low, high=space.high)
-
-
-def _in_order(values: set[Any]) -> tuple[Any, ...]:
-    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-    return tuple(sorted(values) if numbers else sorted(values, key=str))
 
 
 def common_seeds(tried: Tried) -> npt.NDArray[np.intp]:

@@ -42,7 +42,7 @@ def _band(curve: TuningCurve, k: int) -> str:
 def _finite(each: Tuning, curve: TuningCurve) -> str:
     there = f"up to k = {curve.finite}" if curve.finite else "for no k"
     beyond = curve.finite + 1
-    needed = trials_needed(beyond, confidence=curve.confidence)
+    needed = trials_needed(beyond, confidence=curve.confidence, near=max(2, curve.trials))
     return f"{_place(each)}: the band has an upper end {there}; for k = {beyond} that takes {needed} trials."
 
 

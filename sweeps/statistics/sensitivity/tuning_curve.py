@@ -101,19 +101,20 @@ def tuning_curve(
     )
 
 
-def trials_needed(k: int, *, confidence: float) -> int:
+def trials_needed(k: int, *, confidence: float, near: int | None = None) -> int:
     """The least number of random trials from which the band of the median best of k has a high end of its own.
 
     Args:
         k: how many trials the best is of.
         confidence: of the band, between 0 and 1.
+        near: where to begin to look; the answer does not depend on it.
 
     Raises:
         ValueError: k below 1.
     """
     if k < 1:
         raise ValueError(f"k must be >= 1, got {k}.")
-    count = max(2, 9 * k)
+    count = max(2, 9 * k if near is None else near)
     for _ in range(3):  # n log(1 / low_n) hardly depends on n, so that this lands within a trial or two
         content = -count * math.log(distribution_bounds(count, confidence)[0][-1])
         count = max(2, math.ceil(k * content / math.log(2)))

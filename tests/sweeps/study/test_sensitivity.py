@@ -12,7 +12,8 @@ from jsonschema.protocols import Validator
 
 from setsweep.sweeps.study.axes import is_logarithmic
 from setsweep.sweeps.study.design import axes_of, design
-from setsweep.sweeps.study.study import Sensitivity, Study
+from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.study.varied import Sensitivity
 
 Read = Callable[..., Study]
 Errors = Callable[..., list[str]]

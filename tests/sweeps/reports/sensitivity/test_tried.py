@@ -76,3 +76,9 @@ def test_a_searched_grid_with_two_seeds_is_a_design(reported: Any) -> None:
     assert tried.designed
     (tried,) = searched(reported(arms=arms, search={**searching, "seeds": 1}, compare={}))
     assert not tried.designed
+
+
+def test_a_search_of_one_value_has_nothing_to_vary(reported: Any) -> None:
+    arms = {"avgk": {"alpha": {"choice": [2]}, "training.batch_size": {"choice": [32, 64]}, "k": 2}}
+    (tried,) = searched(reported(arms=arms, search={"trials": 2, "seeds": 2}, compare={}))
+    assert [each.name for each in tried.dimensions] == ["training.batch_size"]
