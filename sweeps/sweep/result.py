@@ -85,6 +85,21 @@ class StudyResult:
         """The tables as text: "terminal", "markdown", "json", "csv", "latex" or "html". Raises ValueError: another."""
         return render(self._report, form)
 
+    def sensitivity(self, form: str = "markdown", metric: str | None = None) -> str:
+        """How much the hyperparameters matter: "terminal", "markdown", "json", "csv" or "html".
+
+        Args:
+            form: the format.
+            metric: an accuracy on validation or test; None: the study's primary one.
+
+        Raises:
+            ValueError: another format or metric, or a study that varies nothing.
+        """
+        from setsweep.sweeps.reports.sensitivity.render import render_sensitivity
+        from setsweep.sweeps.reports.sensitivity.sensitivity import build_sensitivity
+
+        return render_sensitivity(build_sensitivity(self._report, metric), form)
+
     @cached_property
     def figures(self) -> Sequence[Path]:
         """The figures as PNG files, drawn into ``report`` in the study's folder."""

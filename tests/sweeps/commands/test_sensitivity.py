@@ -39,6 +39,7 @@ def test_a_study_that_was_run_prints_its_sensitivity_and_writes_it(varied: Path,
     assert result.complete
     assert {"sensitivity.html", "design-1.png"} <= {path.name for path in (result.folder / "report").iterdir()}
     said = setsweep("sensitivity", "varied")
+    assert "avgk: alpha" in result.sensitivity()
     assert said.code == 0
     assert "avgk: alpha" in said.out
     assert "can't be told from the best (95 %)" in said.out or "is told from its neighbours (95 %)" in said.out
