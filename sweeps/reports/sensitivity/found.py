@@ -22,6 +22,7 @@ from setsweep.sweeps.statistics.sensitivity.health import Advice, more_runs, no_
 from setsweep.sweeps.statistics.sensitivity.plateau import Plateau, cannot_be_told, plateau
 from setsweep.sweeps.statistics.sensitivity.search_shares import SearchShares, search_shares
 from setsweep.sweeps.statistics.sensitivity.shares import Shares, grid_shares
+from setsweep.sweeps.statistics.sensitivity.top_shares import TopShares, top_shares
 
 Found = TypeVar("Found")
 
@@ -62,6 +63,7 @@ class Findings:
             None otherwise.
         shares: of variance; None where undefined, for the reason `no_shares`.
         advice: whether seeds or configurations help more; None where undefined.
+        top: of a search of more than 1,000 trials: what decides whether one is among the best.
     """
 
     tried: Tried
@@ -70,6 +72,7 @@ class Findings:
     shares: Shares | SearchShares | None
     no_shares: str
     advice: Advice | None
+    top: TopShares | None
 
 
 def look_at(tried: Tried, *, confidence: float) -> Findings:
@@ -86,6 +89,7 @@ def look_at(tried: Tried, *, confidence: float) -> Findings:
         shares=shares,
         no_shares=no_shares,
         advice=advice,
+        top=None if gridlike else _top(tried, confidence),
     )
 
 
@@ -142,6 +146,15 @@ def _shares(tried: Tried, confidence: float) -> Shares | SearchShares:
     return search_shares(
         np.clip(tried.positions, 0, 1), tried.scores[:, common_seeds(tried)], names, confidence=confidence
     )
+
+
+def _top(tried: Tried, confidence: float) -> TopShares | None:
+    common = tried.scores[:, common_seeds(tried)]
+    if not common.size:
+        return None
+    names = [each.name for each in tried.dimensions]
+    found, _ = _or_reason(lambda: top_shares(tried.positions, common.mean(axis=1), names, confidence=confidence))
+    return found
 
 
 _NEAR = 0.02  # of the range: as good as at its end

@@ -117,6 +117,7 @@ def _findings(each: Findings) -> dict[str, Any]:
         "as_good_as_best": None if each.equal is None else each.equal[0],
         "shares": None if each.shares is None else dataclasses.asdict(each.shares),
         "no_shares": each.no_shares,
+        "top_shares": None if each.top is None else dataclasses.asdict(each.top),
         "advice": None if each.advice is None else dataclasses.asdict(each.advice),
     }
 

@@ -10,6 +10,7 @@ from setsweep.sweeps.reports.table import Cell, Table
 from setsweep.sweeps.reports.wording import MISSING, p_value
 from setsweep.sweeps.statistics.sensitivity.search_shares import DUMMY, Estimate, SearchShare, SearchShares
 from setsweep.sweeps.statistics.sensitivity.shares import REST, SEED, Shares
+from setsweep.sweeps.statistics.sensitivity.top_shares import TopShares
 
 
 def share_blocks(findings: Findings) -> Iterator[Block]:
@@ -21,6 +22,8 @@ def share_blocks(findings: Findings) -> Iterator[Block]:
         yield from _judged(findings, findings.shares)
     elif findings.no_shares:
         yield f"{place(findings.tried)}: no shares of variance: {findings.no_shares}"
+    if findings.top is not None:
+        yield _of_the_best(findings, findings.top)
 
 
 def _of_grid(findings: Findings, shares: Shares) -> Table:
@@ -46,6 +49,17 @@ def _of_scattered(findings: Findings, shares: SearchShares) -> Table:
     header = ("source", f"alone ({percent(shares.confidence)})", "with interactions", "sd (points)")
     title = f"{place(findings.tried)}: what makes scores differ, by {shares.points} configurations"
     return Table(title, header, tuple(rows))
+
+
+def _of_the_best(findings: Findings, top: TopShares) -> Table:
+    """PED-ANOVA before it is made to add up to 100 %."""
+    rows = [
+        row(name, f"{100 * share:.1f} %", strong=share > top.dummy)
+        for name, share in zip(top.names, top.shares, strict=True)
+    ]
+    rows.append(row(f"{DUMMY}, which does nothing", f"up to {100 * top.dummy:.1f} %"))
+    title = f"{place(findings.tried)}: what decides whether one of {top.trials} trials is among the best {top.top:.0%}"
+    return Table(title.replace("%", " %"), ("source", "share, alone"), tuple(rows))
 
 
 def _scattered_row(each: SearchShare, *, strong: bool) -> tuple[Cell, ...]:

@@ -147,6 +147,14 @@ def test_the_points_of_a_search_say_what_they_can_and_that_they_can_not_tell_the
     assert tuned[-1][2].endswith("and more")  # beyond about n / 9 the band has no upper end
 
 
+def test_above_a_thousand_trials_it_is_told_what_decides_who_is_among_the_best(reported: Any) -> None:
+    ranges = {"alpha": {"log_uniform": [0.1, 10]}, "training.batch_size": {"int": [60, 70]}, "k": 2}
+    report = reported(arms={"avgk": ranges}, search={"trials": 1001, "seeds": 1, "sampler": "random"}, compare={})
+    rows = tables(report)["avgk: what decides whether one of 1001 trials is among the best 10 %"]
+    assert [row[0] for row in rows] == ["alpha", "training.batch_size", "dummy, which does nothing"]
+    assert float(rows[0][1].split()[0]) > 5 > float(rows[1][1].split()[0])
+
+
 def test_a_tuning_curve_of_a_search_that_learns_is_refused_with_the_samplers_that_serve(reported: Any) -> None:
     arms = {"avgk": {"alpha": {"log_uniform": [0.1, 10]}, "k": 2}}
     said = sentences(reported(arms=arms, search={"trials": 6, "seeds": 1, "sampler": "tpe"}, compare={}))
