@@ -53,14 +53,15 @@ def draw_everywhere(axis: Axes, each: OverPoints) -> None:
 
 
 def _cells(axis: Axes, values: Floats, form: str, colours: str) -> None:
-    """A coloured cell with its number for each value; the scale is that of the values."""
-    axis.imshow(values, aspect="auto", cmap=colours, interpolation="nearest")
-    axis.grid(visible=False)
+    """A coloured cell with its number for each value; the scale is that of the values, of a point at least."""
     known = values[np.isfinite(values)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    high = max(high, low + 1)  # what differs by less than a point shall not look as if it mattered
+    axis.imshow(values, aspect="auto", cmap=colours, interpolation="nearest", vmin=low, vmax=high)
+    axis.grid(visible=False)
     for (row, column), value in np.ndenumerate(values):
         if np.isfinite(value):
-            share = (value - low) / (high - low or 1.0)
+            share = (value - low) / (high - low)
             axis.text(
                 column, row, form.format(value), ha="center", va="center", fontsize=7, color=_text(share, colours)
             )

@@ -49,7 +49,7 @@ def json_text(found: Sensitivity) -> str:
 
 def csv_text(found: Sensitivity) -> str:
     """A row a configuration: its values, mean and interval, n, failures, scores by seed, and whether it is as good."""
-    rows = [row for each in found.all_findings for row in _csv_rows(found, each)]
+    rows = [row for each in (*found.designs, *found.searches) for row in _csv_rows(found, each)]
     names = list(dict.fromkeys(name for row in rows for name in row))
     begin = [name for name in names if name in ("arm", "designed") or name.startswith("point.")]
     params = [name for name in names if name.startswith("params.")]

@@ -24,15 +24,15 @@ def blocks(found: Sensitivity) -> list[Block]:
     shown: list[Block] = [*_progress(found)]
     for each in found.designs:
         shown += _curves(found, each, percentage)
-    for each in found.all_findings:
+    for each in found.told:
         shown += share_blocks(each)
     shown += everywhere_blocks(found)
     shown += tuning_blocks(found)
     for each in found.designs:
         shown += _two_together(each, percentage)
-    for each in found.all_findings:
+    for each in found.told:
         shown += [f"{place(each.tried)}: {sentence}" for sentence in health_sentences(each, found)]
-    return [*shown, *(_cannot_tell(found, each) for each in found.searches if not each.tried.designed), *_about(found)]
+    return [*shown, *(_cannot_tell(found, each) for each in found.told if not each.tried.designed), *_about(found)]
 
 
 def _progress(found: Sensitivity) -> Iterator[str]:

@@ -61,9 +61,10 @@ class Sensitivity:
         return next(found, None)
 
     @property
-    def all_findings(self) -> tuple[Findings, ...]:
-        """Designs first, then searches."""
-        return (*self.designs, *self.searches)
+    def told(self) -> tuple[Findings, ...]:
+        """What is put into words: designs, and searches of arms that have none there."""
+        places = [(each.tried.arm, each.tried.point) for each in self.designs]
+        return (*self.designs, *(each for each in self.searches if (each.tried.arm, each.tried.point) not in places))
 
 
 def build_sensitivity(report: Report, metric: str | None = None) -> Sensitivity:
