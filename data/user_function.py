@@ -34,7 +34,8 @@ def own_function(name: str, section: str, arguments: Sequence[Any], settings: Ma
         arguments, settings: what it will be called with.
 
     Raises:
-        ValueError: it can't be imported, there is none of that name, or it doesn't take these arguments.
+        ValueError: it can't be imported, there is none of that name, it is another package's, or it doesn't take these
+            arguments.
     """
     module_name, _, attribute = name.partition(":")
     try:
@@ -46,6 +47,10 @@ def own_function(name: str, section: str, arguments: Sequence[Any], settings: Ma
         raise ValueError(  # noqa: TRY004 - the name is wrong
             f"{section}.name must name a function, got {name!r}; {module_name} has none of that name."
         )
+    home = str(getattr(function, "__module__", None)).partition(".")[0]
+    if home != module_name.partition(".")[0]:
+        rule = f"must name a function that {module_name} defines, got {name!r}, which is of {home}."
+        raise ValueError(f"{section}.name {rule}")
     try:
         inspect.signature(function).bind(*arguments, **settings)
     except TypeError as error:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from setsweep.data.trust import check_trusted
+from setsweep.data.user_function import is_own
 from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.loop import EpochReport, train
@@ -26,6 +28,9 @@ def train_file(
     keep_freed_memory()
     try:
         config = complete_config(_mapping(read_yaml(path.read_text(encoding="utf-8"))[0]))
+        for section, settings in (("data", config.data), ("model", config.model)):
+            if is_own(settings["name"]):
+                check_trusted(settings["name"], section, [path.parent])
         return train(config, root=root, checkpoint=checkpoint, on_epoch=on_epoch)
     except OSError as error:
         raise ValueError(f"{path}: must be a file that can be read, got: {error.strerror}.") from None

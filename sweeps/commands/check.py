@@ -6,6 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from setsweep.data.trust import allow as allow_packages
 from setsweep.sweeps import DEFAULT_STORAGE, read_study
 from setsweep.sweeps.commands.exit_codes import DONE
 from setsweep.sweeps.execution.datasets import DatasetCache
@@ -19,6 +20,7 @@ def command(
     *,
     overrides: Annotated[list[str] | None, Parameter(name="--set")] = None,
     storage: str = DEFAULT_STORAGE,
+    allow: Annotated[list[str] | None, Parameter(name="--allow", negative=())] = None,
 ) -> int:
     """Tell all that is wrong with a study: its fields, its data, whether its parts fit; nothing is run or written.
 
@@ -26,7 +28,9 @@ def command(
         study: a study file, or the name of a bundled study.
         overrides: change a field of the study for this time, e.g. --set training.epochs=3; may be given several times.
         storage: folder or file:// URL where its results would be kept: what is there may be another study.
+        allow: a package whose functions the study may name besides those of its own folder; may be given several times.
     """
+    allow_packages(allow or ())
     read = read_study(study, overrides or ())
     check_same_study(read, study_folder(storage, read.name))
     planner = Planner(read)

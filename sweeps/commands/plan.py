@@ -17,6 +17,7 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.table import Table
 
+from setsweep.data.trust import allow as allow_packages
 from setsweep.sweeps import DEFAULT_STORAGE, read_study
 from setsweep.sweeps.commands.exit_codes import DONE
 from setsweep.sweeps.execution.capacity import room
@@ -30,6 +31,7 @@ from setsweep.sweeps.records.study_folder import stored_planner, study_folder
 from setsweep.sweeps.reports.foresight import smallest_difference
 from setsweep.sweeps.study.design import design
 from setsweep.sweeps.study.study import Resources, Study
+from setsweep.sweeps.sweep.preflight import check_functions
 from setsweep.sweeps.sweep.progress import duration
 from setsweep.trainables.config.run_config import RunConfig, Training
 from setsweep.trainables.probes.steps import run_seconds
@@ -57,6 +59,7 @@ def command(
     overrides: Annotated[list[str] | None, Parameter(name="--set")] = None,
     storage: str = DEFAULT_STORAGE,
     slots: int | None = None,
+    allow: Annotated[list[str] | None, Parameter(name="--allow", negative=())] = None,
 ) -> int:
     """Print what a study would run, how long and with how much memory; nothing is recorded.
 
@@ -65,7 +68,9 @@ def command(
         overrides: change a field of the study for this time, e.g. --set training.epochs=3; may be given several times.
         storage: folder or file:// URL where its results are kept, if there are any.
         slots: runs at once; default: what this machine has room for.
+        allow: a package whose functions the study may name besides those of its own folder; may be given several times.
     """
+    allow_packages(allow or ())
     print_plan(read_study(study, overrides or ()), storage=storage, slots=slots)
     return DONE
 
@@ -74,6 +79,7 @@ def print_plan(study: Study, *, storage: str, slots: int | None = None) -> None:
     """See `command`."""
     planner = stored_planner(study, study_folder(storage, study.name))
     study = planner.study
+    check_functions(study)
     if slots is not None and slots < 1:
         raise ValueError(f"--slots must be >= 1, got {slots}.")
     slots = slots or _slots(study.resources)

@@ -7,6 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from rich.console import Console
 
+from setsweep.data.trust import allow as allow_packages
 from setsweep.sweeps import DEFAULT_STORAGE, read_study
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED, STOPPED
 from setsweep.sweeps.execution.errors import ExecutorError
@@ -25,6 +26,7 @@ def command(
     tracking_uri: str | None = None,
     replace: bool = False,
     retry_failed: bool = False,
+    allow: Annotated[list[str] | None, Parameter(name="--allow", negative=())] = None,
 ) -> int:
     """Run a study, or what is missing of it, and print its table.
 
@@ -37,7 +39,9 @@ def command(
         tracking_uri: MLflow server or database; default: MLflow's own (./mlflow.db).
         replace: take a study changed under the same name as the new one.
         retry_failed: train again what has failed before.
+        allow: a package whose functions the study may name besides those of its own folder; may be given several times.
     """
+    allow_packages(allow or ())
     options = RunOptions(
         storage=storage,
         where=Where(address=address, in_process=in_process),

@@ -26,7 +26,7 @@ from setsweep.trainables.evaluation.predictor import SetPredictor
 
 def _load_pyfunc(data_path: str) -> SetPredictor:
     """Called by MLflow with the folder that was saved."""
-    return SetPredictor(Path(data_path))
+    return SetPredictor(Path(data_path), trusted=[Path(data_path).parent])
 
 
 def _signature(predictor: SetPredictor) -> ModelSignature:

@@ -5,8 +5,11 @@ fit end the command with their reason, instead of failing run after run.
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+from setsweep.data.trust import check_trusted
+from setsweep.data.user_function import is_own
 from setsweep.sweeps.execution.datasets import DatasetCache, base_key
 from setsweep.sweeps.execution.executor import Job
 from setsweep.sweeps.planning.planned_run import PlannedRun
@@ -28,11 +31,26 @@ def check_runs(study: Study, planner: Planner, datasets: DatasetCache, *, here: 
     Raises:
         ValueError: a run can't be trained; says which arm's and why.
     """
+    check_functions(study)
     tried: set[str] = set()
     for run, result in planner.runs():
         if result is None and (kind := _kind(run)) not in tried:
             tried.add(kind)
             _try(study, run, datasets, here=here)
+
+
+def check_functions(study: Study) -> None:
+    """Whether the functions that a study names may be called, before anything of them is imported.
+
+    Raises:
+        ValueError: one lies neither in the study's folder nor in what the user allows.
+    """
+    for section, settings in (("data", study.data), ("model", study.model)):
+        if is_own(settings["name"]):
+            try:
+                check_trusted(settings["name"], section, [Path(study.path).parent])
+            except ValueError as error:
+                raise ValueError(f"{study.path}: {error}") from None
 
 
 def _try(study: Study, run: PlannedRun, datasets: DatasetCache, *, here: bool) -> None:

@@ -131,7 +131,7 @@ class StudyResult:
             raise ValueError(f"point must be one of {points}, got {wanted}.")
         for run in kept:
             if run.point == wanted and (folder := model_folder(self.folder, run) / "model.pt").exists():
-                return SetPredictor(folder.parent)
+                return SetPredictor(folder.parent, trusted=[Path(self.study.path).parent])
         raise ValueError(f"model of {arm} must have been trained, got none in {self.folder / 'models'} yet.")
 
 

@@ -6,7 +6,7 @@ makes, so that they are as right and as large as the run reports.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ import torch
 
 from setsweep.data.batches import normalise
 from setsweep.data.dataset import Dataset
+from setsweep.data.trust import check_trusted
+from setsweep.data.user_function import is_own
 from setsweep.losses import LOSSES
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.evaluation.history import History
@@ -53,11 +55,18 @@ class SetPredictor:
 
     Args:
         folder: where training saved ``model.pt``.
+        trusted: folders whose modules may give the model, besides what `data.trust` allows: a file must not be able to
+            have any function called.
+
+    Raises:
+        ValueError: the model is a function of a module that may not be called.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, trusted: Iterable[Path] = ()) -> None:
         saved = torch.load(folder / "model.pt", map_location="cpu", weights_only=True)
         config = RunConfig.from_dict(saved["config"])
+        if is_own(config.model["name"]):
+            check_trusted(config.model["name"], "model", trusted)
         self.thresholds = {int(k): float(threshold) for k, threshold in saved["thresholds"].items()}
         self.input_shape = tuple(saved["input_shape"])
         self.num_classes = int(saved["num_classes"])

@@ -111,6 +111,17 @@ def test_a_model_of_the_form_before_answers_as_it_did(kept: Any, tmp_path: Path)
     assert np.array_equal(model.predict(images), model.probabilities(images) >= model.thresholds[2])
 
 
+def test_a_file_that_has_another_function_called_is_refused_before_anything_of_it_is(kept: Any, tmp_path: Path) -> None:
+    kept("cross_entropy", "ml")
+    saved = torch.load(tmp_path / "cross_entropy" / "ml" / "model.pt", weights_only=True)
+    hit = tmp_path / "hit"
+    saved["config"]["model"] = {"name": "subprocess:check_call", "args": ["touch", str(hit)]}
+    save_checkpoint(saved, tmp_path / "model.pt")
+    with pytest.raises(ValueError, match=r"model\.name must be a function of a module in the study's folder"):
+        SetPredictor(tmp_path)
+    assert not hit.exists()
+
+
 def test_its_sets_may_be_given_by_name_and_are_those_it_was_kept_for_unless_others_are_asked_for(kept: Any) -> None:
     for class_names in ((), tuple("abcdefghij")):
         model, images, _, _ = kept("cross_entropy", "ml", class_names)
