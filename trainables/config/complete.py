@@ -5,7 +5,6 @@ So a value left out and the same value spelled out give the same run key.
 
 from __future__ import annotations
 
-import copy
 import itertools
 from collections.abc import Mapping
 from typing import Any
@@ -54,7 +53,7 @@ def complete_config(plain: Mapping[str, Any]) -> RunConfig:
 
 
 def with_values(plain: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration with some values put in, as a copy.
+    """A configuration with some values put in; that given stays as it is.
 
     Args:
         plain: nested plain data, see `complete_config`; need not be complete.
@@ -63,12 +62,14 @@ def with_values(plain: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str
     Raises:
         ConfigError: a path that leads into something that is no mapping.
     """
-    filled = copy.deepcopy(dict(plain))
+    filled = dict(plain)
     for path, value in values.items():
         *sections, last = path.split(".")
         parent: Any = filled
         for depth, section in enumerate(sections, 1):
-            parent = _mapping(".".join(sections[:depth]), parent.setdefault(section, {}))
+            # What lies on the way is copied, and the rest shared: neither is changed in `plain`.
+            parent[section] = dict(_mapping(".".join(sections[:depth]), parent.get(section, {})))
+            parent = parent[section]
         parent[last] = value
     return filled
 

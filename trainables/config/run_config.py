@@ -151,7 +151,7 @@ class RunConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON or YAML."""
-        plain: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self), default=dict))
+        plain: dict[str, Any] = json.loads(json.dumps(self, default=_plain))
         return plain
 
     @classmethod
@@ -196,6 +196,13 @@ def _training_without_later(plain: Mapping[str, Any], path: str = "") -> dict[st
         elif setting is None or not setting.later or value != setting.default:
             kept[name] = value
     return kept
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    """What JSON has no form for: settings and mappings of another kind. (`dataclasses.asdict` would copy all first.)"""
+    if dataclasses.is_dataclass(value):
+        return {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
+    return dict(value)
 
 
 def _with_tuples(plain: Mapping[str, Any]) -> dict[str, Any]:
