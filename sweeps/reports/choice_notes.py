@@ -24,6 +24,15 @@ def _about_choices(report: Report) -> list[str]:
         f"Chosen is the best mean of {by} over the seeds that all have who are left, a run without a number counting "
         "as 0; of equals the first. Optimism is that mean minus the one on fresh seeds, both on validation."
     )
+    sure = [each.certificate for each in report.searches if each.certificate is not None]
+    percent = f"{100 * report.study.compare.confidence:g} %"
+    if any(each.bound is not None for each in sure):
+        rule += (
+            f" At {percent} confidence, each by itself, a choice is at most so far below the best of the trials as its "
+            "row says (Hsu's comparison with the best)."
+        )
+    elif sure:
+        rule += " One seed a trial says nothing of how far a choice may be from the best: search.race or more seeds do."
     tuned = any(each.tunability is not None for each in report.searches)
     brought = " Chosen - default is paired by seed, on test: what the search has brought." if tuned else ""
     return [rule + brought]

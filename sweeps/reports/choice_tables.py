@@ -35,7 +35,8 @@ def _choices(report: Report) -> list[Table]:
     if search is None or not report.searches:
         return []
     header = ["arm", *_of_grid(report), "search", "runs (of all)", "chosen"]
-    header += [_objective_label(search.objective), f"optimism{_points(search.objective)}"]
+    header += [_objective_label(search.objective), f"at most below the best{_points(search.objective)}"]
+    header += [f"optimism{_points(search.objective)}"]
     if report.study.confirm.default:
         header += [
             f"default's {metric_label(report.study.primary)}",
@@ -56,6 +57,7 @@ def _choice(report: Report, each: Searched) -> list[str]:
         f"{each.runs} ({100 * each.runs / each.runs_of_all_seeds:.0f} %)",
         MISSING if each.chosen is None else f"trial {each.chosen}",
         number(search.objective, each.mean),
+        number(search.objective, None if each.certificate is None else each.certificate.bound),
         MISSING
         if gap is None
         else with_half_width(search.objective, gap.difference, gap.ci_low, gap.ci_high, signed=True),

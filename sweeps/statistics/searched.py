@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from setsweep.sweeps.planning.candidate import Candidate
 from setsweep.sweeps.planning.choice import best_first, search_values, value_in_search
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.race import Round, Rung, run_race, rungs, runs_of
 from setsweep.sweeps.statistics.aggregates import Runs
+from setsweep.sweeps.statistics.best import Certificate, certificate
 from setsweep.sweeps.statistics.intervals import PairedDifference, paired_difference
 from setsweep.sweeps.study.study import Arm, Point, Study, point_key
 from setsweep.trainables.config.run_result import RunResult
@@ -39,6 +40,7 @@ class Searched:
         runs: how many runs the search takes.
         chosen: number of the trial that the rule chooses; None while that is open.
         front: of several objectives: numbers of the trials that are confirmed, the chosen one first.
+        certificate: how far the choice may be below the best of the trials; its rival is the number of a trial.
         optimism: mean of the choice in the search minus its mean on fresh seeds, both on validation.
         tunability: chosen minus default on the study's primary test metric, paired by seed; None where the default is
             not confirmed.
@@ -52,6 +54,7 @@ class Searched:
     runs: int
     chosen: int | None
     front: tuple[int, ...] = ()
+    certificate: Certificate | None = None
     optimism: Gap | None = None
     tunability: PairedDifference | None = None
 
@@ -124,6 +127,7 @@ def _searched(study: Study, arm: Arm, place: _Place) -> Searched:
         runs=runs_of(plan),
         chosen=chosen,
         front=_front(place.runs),
+        certificate=_certificate(study, values, chosen),
         optimism=_optimism(study, place, values, rounds, chosen),
         tunability=_tunability(study, place),
     )
@@ -141,6 +145,19 @@ def _front(runs: Iterable[tuple[PlannedRun, RunResult | None]]) -> tuple[int, ..
     """The trials that are confirmed under their numbers, the one that stands for the arm first."""
     members = {run.trial: run.stage for run, _ in runs if run.stage in ("confirm", "front") and run.trial is not None}
     return tuple(sorted(members, key=lambda number: (members[number] != "confirm", number)))
+
+
+def _certificate(study: Study, values: Mapping[int, Values], chosen: int | None) -> Certificate | None:
+    if chosen is None or study.search is None:
+        return None
+    others = [number for number in values if number != chosen]
+    found = certificate(
+        values[chosen],
+        [values[number] for number in others],
+        confidence=study.compare.confidence,
+        replicated=study.search.race is None,
+    )
+    return found if found.rival is None else replace(found, rival=others[found.rival])
 
 
 def _optimism(

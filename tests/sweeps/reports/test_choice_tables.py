@@ -66,8 +66,8 @@ def test_a_choice_is_a_row_with_what_it_took_and_what_it_brought() -> None:
     report = _report(grid={"data.label_noise": (0.0, 0.2)})
     choices = choice_tables(report)[0]
     assert choices.header == (
-        "arm", "grid point", "search", "runs (of all)", "chosen", "val/avg2_accuracy (%)", "optimism (points)",
-        "default's avg-2 (%)", "chosen - default (points)",
+        "arm", "grid point", "search", "runs (of all)", "chosen", "val/avg2_accuracy (%)",
+        "at most below the best (points)", "optimism (points)", "default's avg-2 (%)", "chosen - default (points)",
     )  # fmt: skip
     assert _column(choices, "grid point") == ["data.label_noise = 0", "data.label_noise = 0.2"]
     assert _column(choices, "search") == ["12 x 1, 6 x 3, 3 x 9"] * 2
@@ -130,9 +130,22 @@ def test_a_study_without_a_search_has_none_of_it(make_study: Any, results: Any) 
 def test_the_rule_and_what_the_race_saves_are_told() -> None:
     rule, race = choice_notes(_report())
     assert rule.startswith("Chosen is the best mean of the objective over the seeds that all have who are left")
+    assert rule.endswith("Chosen - default is paired by seed, on test: what the search has brought.")
     assert race == (
         "The race over seeds 1000-1008 takes 42 runs; every trial with every seed would take 108: 66 are saved (61 %)."
     )
+
+
+def test_how_sure_a_choice_is_stands_beside_it_or_why_it_is_not_known() -> None:
+    report = _report()
+    [certified] = [each.certificate for each in report.searches]
+    assert certified is not None
+    assert certified.bound is not None
+    assert _column(choice_tables(report)[0], "at most below the best (points)") == [f"{100 * certified.bound:.2f}"]
+    assert "At 95 % confidence, each by itself, a choice is at most so far below the best" in choice_notes(report)[0]
+    unsure = _report(search=replace(RACE, race=None))
+    assert _column(choice_tables(unsure)[0], "at most below the best (points)") == ["-"]
+    assert "One seed a trial says nothing of how far a choice may be from the best" in choice_notes(unsure)[0]
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_a_confirmation_that_has_not_begun_is_told(study: Study, results: Any) -
 
 
 def test_the_sentences_say_what_the_numbers_are(report: Report) -> None:
-    intervals, scope, *_, search = notes(report)
+    intervals, scope, *_, search, choices = notes(report)
     assert intervals == (
         "± is the half-width of the 95 % Student-t interval of the mean over n seeds, cut at 0 and 100 %. "
         "Bold is the best of a column and what cannot be told from it (paired t tests, Holm), if no seed failed. "
@@ -47,6 +47,7 @@ def test_the_sentences_say_what_the_numbers_are(report: Report) -> None:
     )
     assert scope.startswith("Every interval and test is for one split and one test set")
     assert search.startswith("Intervals of trials share one variance on the logit scale")
+    assert choices.startswith("Chosen is the best mean of the objective")
 
 
 def test_a_study_without_a_search_says_so(make_study: Any, results: Any) -> None:

@@ -33,6 +33,7 @@ def test_every_point_of_the_grid_has_its_results_and_differences_and_the_search_
         *(f"Differences to cross_entropy, {place}" for place in places),
         "Closer: avg-2 (%)",
         "Search on validation",
+        "Choices",
         "Budget",
     ]
     assert all(len(row) == len(table.header) for table in all_tables(report) for row in table.rows)
@@ -45,6 +46,7 @@ def test_without_a_grid_a_title_names_no_place(make_study: Any, results: Any) ->
         "Differences to cross_entropy",
         "Closer: avg-2 (%)",
         "Search on validation",
+        "Choices",
         "Budget",
     ]
 

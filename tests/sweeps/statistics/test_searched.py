@@ -11,6 +11,7 @@ import pytest
 
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.statistics.best import certificate
 from setsweep.sweeps.statistics.searched import gap, searched
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.study import Arm, Compare, Confirm, Search, Study
@@ -100,6 +101,35 @@ def test_optimism_is_the_search_mean_of_the_choice_less_its_mean_on_fresh_seeds(
     assert first.optimism.difference == pytest.approx(0.1 + 0.01 * (4 / 9 - 1 / 3))
     assert first.tunability is not None
     assert first.tunability.difference == pytest.approx(0.0), "the choice is the default: its runs are shared"
+
+
+def test_the_certificate_is_hsus_bound_over_the_race_as_it_was_run() -> None:
+    """The same function of the values as they lie in the runs, dropped trials with the few seeds that they have."""
+    planner = _played(_study())
+    [first, _] = searched(_study(), planner.runs())
+    values: dict[int, dict[int, float]] = {}
+    for run, result in planner.runs():
+        if run.stage == "search" and run.point == first.point and result is not None:
+            values.setdefault(run.trial or 0, {})[run.seed] = result.metrics.get("val/avg2_accuracy", 0.0)
+    assert {len(each) for each in values.values()} == {1, 3, 9}
+    chosen = values.pop(first.chosen or 0)
+    expected = certificate(chosen, list(values.values()), confidence=0.95)
+    assert first.certificate is not None
+    assert first.certificate.bound == expected.bound
+    assert first.certificate.bound is not None
+    assert first.certificate.bound > 0
+    assert first.certificate.rival == list(values)[expected.rival or 0]
+
+
+def test_one_seed_a_trial_gives_no_certificate_and_two_give_the_wider_one_of_all_seeds_for_all() -> None:
+    one, two = (_study(search=replace(_study().search, race=None, seeds=seeds)) for seeds in ((1000,), (1000, 1001)))
+    [of_one, _] = searched(one, _played(one).runs())
+    assert of_one.certificate is not None
+    assert of_one.certificate.bound is None
+    [of_two, _] = searched(two, _played(two).runs())
+    assert of_two.certificate is not None
+    assert of_two.certificate.bound is not None
+    assert of_two.certificate.candidates == 12
 
 
 def test_what_the_search_has_brought_is_chosen_less_default_on_the_primary_test_metric() -> None:

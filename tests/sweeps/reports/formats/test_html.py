@@ -44,7 +44,7 @@ def test_name_question_state_and_sentences_are_paragraphs(report: Report, make_s
     shown = text(report)
     assert "<title>fashion_losses</title>" in shown
     assert "<p>Which loss gives the best pairs?</p>\n<p>Complete. 46 runs: 46 done.</p>" in shown
-    assert shown.count('<p class="notes">') == 7
+    assert shown.count('<p class="notes">') == 8
     assert "<h1>fashion_losses</h1>\n<p>Incomplete." in text(build_report(make_study(about=""), []))
 
 

@@ -59,12 +59,12 @@ def test_failed_runs_and_those_to_come_are_told_apart(reported: Any, grid: Any) 
 def test_trials_of_a_search_are_no_design_and_a_race_has_few_seeds_in_common(reported: Any) -> None:
     report = reported(
         arms={"avgk": {"alpha": {"log_uniform": [0.1, 10]}, "k": 2}},
-        search={"trials": 6, "seeds": 1, "race": {"seeds": 3}},
+        search={"trials": 8, "seeds": 1, "race": {"seeds": 3}},
         compare={},
     )
     (tried,) = searched(report)
     assert not tried.designed
-    assert tried.scores.shape == (6, 3)
+    assert tried.scores.shape == (8, 3)
     assert common_seeds(tried).tolist() == [0]
     assert tried.metric == "val/avg2_accuracy"
 
