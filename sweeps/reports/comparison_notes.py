@@ -20,6 +20,7 @@ def comparison_notes(report: Report) -> list[str]:
         *_about_looks(report.study),
         *_about_undefined(report),
         *_about_detectable(report, sum(contrast.primary for contrast in asked)),
+        *_about_sets(report),
         *_about_equivalence(report.study.compare),
         *_about_tuning(report),
     ]
@@ -95,6 +96,16 @@ def _about_detectable(report: Report, family: int) -> list[str]:
     step = "" if report.study.compare.correction == "none" else f" at the first step of the correction over {family}"
     found = f"a true difference of {ends} {unit} is found with probability 0.8{step} (detectable)"
     return [f"No {SIGNIFICANT} is not equal: with so many seeds {found}."]
+
+
+def _about_sets(report: Report) -> list[str]:
+    if not report.over_sets:
+        return []
+    found = report.over_sets[0].found
+    few = "the mean of the sets' differences with a t test over sets (random effects, equal weights)"
+    many = "the median of pairwise means (Hodges and Lehmann) with Wilcoxon's signed-rank test"
+    how = few if found.method == "mean" else many
+    return [f"Over data sets a set counts once, whatever its seeds: {how}, corrected as p."]
 
 
 def _about_equivalence(compare: Compare) -> list[str]:

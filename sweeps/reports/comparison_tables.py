@@ -19,6 +19,8 @@ from setsweep.sweeps.reports.wording import (
     with_half_width,
 )
 from setsweep.sweeps.statistics.comparisons import Comparison
+from setsweep.sweeps.statistics.over_sets import OverSets
+from setsweep.sweeps.study.configuration import DATA_NAME
 
 SIGNIFICANT = "*"
 
@@ -55,6 +57,33 @@ def primary_tables(report: Report) -> list[Table]:
     rows = [tuple(Cell(text) for text in _primary_row(report, c, columns)) for c in found]
     title = f"Closer: {metric_label(metrics[0])}" if len(metrics) == 1 else "Closer: each arm at its own k"
     return [Table(title, (*header, "n"), tuple(rows), tuple(range(len(columns))))]
+
+
+def over_sets_tables(report: Report) -> list[Table]:
+    """A table with a row per contrast over all data sets, where the grid has several."""
+    found = report.over_sets
+    if not found:
+        return []
+    rest = [path for path in report.study.grid if path != DATA_NAME]
+    columns = ["arm", *(["at"] if rest else []), "metric"]
+    average = "mean" if found[0].found.method == "mean" else "median"
+    percent = f"{100 * report.study.compare.confidence:g} %"
+    header = (*columns, f"{average} Δ", percent, "corrected p", "sd between sets")
+    rows = [tuple(map(Cell, _over_sets_row(report, each, columns))) for each in found]
+    title = f"Differences over {found[0].found.sets} data sets"
+    return [Table(title, header, tuple(rows), tuple(range(len(columns))))]
+
+
+def _over_sets_row(report: Report, each: OverSets, columns: Sequence[str]) -> list[str]:
+    found, metric = each.found, each.metric
+    names = {"arm": contrast_name(report.study, each), "at": settings(each.point), "metric": metric_label(metric)}
+    return [
+        *(names[column] for column in columns),
+        number(metric, found.difference, signed=True),
+        in_brackets(metric, found.ci_low, found.ci_high, signed=True),
+        p_value(each.p_corrected) + (SIGNIFICANT if each.significant else ""),
+        number(metric, found.between),
+    ]
 
 
 def _primary_row(report: Report, c: Comparison, columns: Sequence[str]) -> list[str]:

@@ -12,6 +12,7 @@ from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.statistics.aggregates import Aggregate, aggregate
 from setsweep.sweeps.statistics.comparisons import Comparison, compare
 from setsweep.sweeps.statistics.failures import Divergence, divergences
+from setsweep.sweeps.statistics.over_sets import OverSets, over_sets
 from setsweep.sweeps.statistics.pooled import PooledInterval, pooled_intervals
 from setsweep.sweeps.statistics.searched import Searched, searched
 from setsweep.sweeps.statistics.spent import Spent, spent
@@ -73,6 +74,7 @@ class Report:
         search_intervals: of the objective of each trial, with the variance of all trials, see `pooled_intervals`.
         unusual: seeds of the confirmation whose primary metric lies far from the others'.
         spent: what each arm was given.
+        over_sets: the contrasts of the primary metric over all data sets, where the grid has several.
         divergences: how often runs diverged or failed, of the arms and stages where some did.
     """
 
@@ -88,6 +90,7 @@ class Report:
     unusual: tuple[Unusual, ...]
     spent: tuple[Spent, ...]
     divergences: tuple[Divergence, ...]
+    over_sets: tuple[OverSets, ...]
     searches: tuple[Searched, ...] = ()
     looks: tuple[Look, ...] = ()
 
@@ -109,6 +112,7 @@ def build_report(
     asked = [(run, result and with_values_at(result, study.at_epochs)) for run, result in runs]
     ordered = sorted(asked, key=lambda pair: (order(pair[0]), pair[0].seed))
     aggregates = sorted(aggregate(ordered, confidence=study.compare.confidence, pilot=study.pilot), key=order)
+    comparisons = compare(aggregates, study)
     counts = _counts(ordered)
     chosen = _chosen(ordered)
     confirmed = {(c.arm, point_key(c.point)) for c in chosen if c.done + c.failed == len(c.seeds)}
@@ -116,7 +120,7 @@ def build_report(
     return Report(
         study=study,
         aggregates=tuple(aggregates),
-        comparisons=tuple(compare(aggregates, study)),
+        comparisons=tuple(comparisons),
         chosen=chosen,
         failures=_failures(ordered),
         unconfirmed=tuple(unconfirmed),
@@ -128,6 +132,7 @@ def build_report(
         unusual=tuple(_unusual(study, aggregates)),
         spent=tuple(spent(study, ordered)),
         divergences=tuple(divergences(ordered, confidence=study.compare.confidence)),
+        over_sets=tuple(over_sets(comparisons, study)),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from setsweep.sweeps.reports.choice_tables import choice_tables
-from setsweep.sweeps.reports.comparison_tables import difference_tables, primary_tables
+from setsweep.sweeps.reports.comparison_tables import difference_tables, over_sets_tables, primary_tables
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.search_tables import divergence_tables, search_tables, spent_tables
 from setsweep.sweeps.reports.shown_metrics import confirmed, shown_metrics
@@ -31,6 +31,7 @@ def all_tables(report: Report) -> list[Table]:
         *result_tables(report),
         *difference_tables(report),
         *primary_tables(report),
+        *over_sets_tables(report),
         *search_tables(report),
         *choice_tables(report),
         *spent_tables(report),

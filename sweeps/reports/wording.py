@@ -8,6 +8,7 @@ from typing import Any
 
 from setsweep.sweeps.statistics.comparisons import Comparison
 from setsweep.sweeps.statistics.intervals import cut_to
+from setsweep.sweeps.statistics.over_sets import OverSets
 from setsweep.sweeps.study.study import Point, Study
 from setsweep.trainables.evaluation.metric import Metric
 
@@ -98,7 +99,7 @@ def in_brackets(metric: str, low: float | None, high: float | None, *, signed: b
     return f"[{lower}, {'100' if high > 1 else number(metric, ends.ci_high)}]"
 
 
-def contrast_name(study: Study, comparison: Comparison) -> str:
+def contrast_name(study: Study, comparison: Comparison | OverSets) -> str:
     """The arm, where it is compared with the baseline of the study; else both."""
     c = comparison
     return c.arm if c.baseline == study.compare.baseline else f"{c.arm} - {c.baseline}"

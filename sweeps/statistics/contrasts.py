@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from setsweep.sweeps.study.addresses import point_for
 from setsweep.sweeps.study.study import Point, Study, point_key
 from setsweep.trainables.evaluation.metric import Metric
 
@@ -40,7 +41,7 @@ def contrasts(study: Study) -> list[Contrast]:
         Contrast(arm=arm, baseline=baseline, point=point, metric=metric, primary=primary)
         for arm, baseline in _pairs(study)
         for point in study.points()
-        for metric, primary in _metrics(study, arm, baseline)
+        for metric, primary in _metrics(study, arm, baseline, point)
     ]
 
 
@@ -50,18 +51,19 @@ def _pairs(study: Study) -> list[tuple[str, str]]:
     return [*pairs, *(pair for pair in study.compare.pairs if pair not in pairs)]
 
 
-def _metrics(study: Study, arm: str, baseline: str) -> list[tuple[str, bool]]:
+def _metrics(study: Study, arm: str, baseline: str, point: Point) -> list[tuple[str, bool]]:
     """The metrics of two arms, each with whether it is the primary; the primary comes first."""
     primary, metrics = study.primary, study.compared
-    if (k := _own_k(study, arm, baseline)) is not None:
+    if (k := _own_k(study, arm, baseline, point)) is not None:
         primary = replace(Metric.parse(primary), k=k).name
         metrics = tuple(metric for metric in metrics if Metric.parse(metric).k == k)
     return [(primary, True), *((metric, False) for metric in metrics if metric != primary)]
 
 
-def _own_k(study: Study, arm: str, baseline: str) -> int | None:
+def _own_k(study: Study, arm: str, baseline: str, point: Point) -> int | None:
     """The set size that two arms are compared at; None: all of the study's, also where the two have different ones."""
     if study.compare.k == "all":
         return None
-    own = {study.arms[name].fixed.get("loss.k") for name in (arm, baseline)} - {None}
+    arms = [study.arms[name] for name in (arm, baseline)]
+    own = {{**each.fixed, **point_for(point, each)}.get("loss.k") for each in arms} - {None}
     return own.pop() if len(own) == 1 else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from setsweep.losses.values import unknown
+from setsweep.sweeps.study.addresses import point_for
 from setsweep.sweeps.study.findings import Findings, Section
 from setsweep.sweeps.study.rules import looks_rule, metrics_rule, primary_rule
 from setsweep.sweeps.study.study import Compare, Study
@@ -55,11 +56,20 @@ def check_compare(findings: Findings, study: Study) -> None:
     if compare.looks is not None and compare.equivalent is not None:
         findings.add(("compare", "equivalent"), f"must be tested once, without compare.looks, got {compare.looks}.")
     if compare.k == "own":
-        for arm in study.arms.values():
-            own = arm.fixed.get("loss.k")
-            if own is not None and own not in study.k:
-                rule = f"must have the k of each arm among the set sizes {list(study.k)}, got {own} of {arm.name!r}."
+        for arm, own in _own_sizes(study):
+            if own not in study.k:
+                rule = f"must have the k of each arm among the set sizes {list(study.k)}, got {own} of {arm!r}."
                 findings.add(("compare", "k"), rule)
+
+
+def _own_sizes(study: Study) -> list[tuple[str, int]]:
+    """Each arm whose loss has a set size, with that at every point of the grid."""
+    sizes = (
+        (arm.name, {**arm.fixed, **point_for(point, arm)}.get("loss.k"))
+        for arm in study.arms.values()
+        for point in study.points()
+    )
+    return [*dict.fromkeys((name, size) for name, size in sizes if size is not None)]
 
 
 def _arm_rule(arms: Sequence[str] | None) -> Rule:

@@ -8,6 +8,23 @@ from typing import Any
 from setsweep.sweeps.study.addresses import point_for
 from setsweep.sweeps.study.study import Arm, Point, Study
 from setsweep.trainables.config.complete import with_values
+from setsweep.trainables.config.sections import declared_settings
+
+DATA_NAME = "data.name"
+
+
+def data_named(data: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The `data` section of a study with another data set: what differs from the defaults is taken along.
+
+    Args:
+        data: complete.
+        name: of the data set.
+    """
+    if name == data["name"]:
+        return dict(data)
+    known = declared_settings("data", data)
+    given = {key: value for key, value in data.items() if key not in known or value != known[key].default}
+    return {**given, "name": name}
 
 
 def plain_config(
@@ -24,7 +41,7 @@ def plain_config(
         test: whether the run may look at the test split.
     """
     plain: dict[str, Any] = {
-        "data": dict(study.data),
+        "data": data_named(study.data, point.get(DATA_NAME, study.data["name"])),
         "model": dict(study.model),
         "loss": {"name": arm.loss},
         "training": dict(study.training),

@@ -11,13 +11,14 @@ from typing import Any
 
 from setsweep.losses.values import unknown
 from setsweep.sweeps.study.addresses import check_for, is_known, known_paths, path_for
+from setsweep.sweeps.study.configuration import DATA_NAME, data_named
 from setsweep.sweeps.study.findings import Findings, Section
 from setsweep.sweeps.study.hints import unknown_field
 from setsweep.sweeps.study.study import Arm
 from setsweep.trainables.config.run_config import TRAINING
 from setsweep.trainables.config.sections import check_data, check_model, declared_settings
 from setsweep.trainables.config.training import check_value
-from setsweep.trainables.settings.problems import ConfigError
+from setsweep.trainables.settings.problems import ConfigError, Problem
 
 MAX_POINTS = 1000
 
@@ -33,14 +34,14 @@ def read_grid(
         model: the study's, complete.
         arms: the study's, those without an error.
     """
-    known = [f"data.{name}" for name in declared_settings("data", data)]
+    known = [DATA_NAME, *(f"data.{name}" for name in declared_settings("data", data))]
     known += [f"model.{name}" for name in declared_settings("model", model)]
     known += [f"training.{path}" for path in TRAINING]
     grid: dict[str, tuple[Any, ...]] = {}
     for path, values in Section(findings, ("grid",)).values.items():
         if path in known:
             grid[path] = _read_values(findings, path, values, _checker(path, data, model))
-        elif path in ("data.name", "model.name"):
+        elif path == "model.name":
             findings.add(("grid", path), f"must be the same in all of a study, got {values!r}.")
         elif is_known(path, arms):
             grid[path] = _read_values(findings, path, values, _checker_of_arms(path, arms))
@@ -109,6 +110,11 @@ def _checker_of_arms(path: str, arms: Mapping[str, Arm]) -> Callable[[Any], Any]
     return checked
 
 
+def _rule(problem: Problem, path: str, value: Any) -> str:
+    """The rule that a value breaks, with the field that it is broken at where that is another."""
+    return problem.rule if problem.field == path else f"with {value!r}, {problem.field}: {problem.rule}"
+
+
 def _checker(path: str, data: Mapping[str, Any], model: Mapping[str, Any]) -> Callable[[Any], Any]:
     section, _, key = path.partition(".")
     if section == "training":
@@ -116,9 +122,10 @@ def _checker(path: str, data: Mapping[str, Any], model: Mapping[str, Any]) -> Ca
     check, settings = (check_data, data) if section == "data" else (check_model, model)
 
     def checked(value: Any) -> Any:
+        changed = data_named(data, value) if path == DATA_NAME else {**settings, key: value}
         try:
-            return check({**settings, key: value})[key]
+            return check(changed)[key]
         except ConfigError as error:
-            raise ValueError(error.problems[0].rule) from None
+            raise ValueError(_rule(error.problems[0], path, value)) from None
 
     return checked

@@ -32,6 +32,7 @@ def text(report: Report) -> str:
         "aggregates": [_plain(each, "arm", "point", "params", "stage", "trial") for each in report.aggregates],
         "comparisons": [{"arm": each.arm, "point": each.point, **each.numbers} for each in report.comparisons],
         "chosen": [_plain(each, "arm", "point", "params") for each in report.chosen],
+        "over_sets": [{**vars(each), "found": dataclasses.asdict(each.found)} for each in report.over_sets],
         "search_intervals": [_search_interval(*each) for each in report.search_intervals.items()],
         "unusual": [_plain(each, "arm", "point") for each in report.unusual],
         "spent": [dataclasses.asdict(each) for each in report.spent],

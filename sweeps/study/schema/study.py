@@ -14,6 +14,7 @@ from setsweep.data.user_function import FORM
 from setsweep.sweeps.study.addresses import SHARED
 from setsweep.sweeps.study.axes import VALUES
 from setsweep.sweeps.study.comparing import compare_settings
+from setsweep.sweeps.study.configuration import DATA_NAME
 from setsweep.sweeps.study.fields import SIZES
 from setsweep.sweeps.study.protocol import (
     RACE,
@@ -85,13 +86,18 @@ def _definitions() -> Schema:
     return found | arm_definitions() | space_definitions() | {"training": _training(), "grid": _grid()}
 
 
+def _names(section: str) -> list[Schema]:
+    """What the name of a section may be."""
+    own = {"type": "string", "pattern": f"^{FORM.pattern}$", "description": "a function of your own"}
+    return [*row_names(section), own]
+
+
 def _named_section(section: str) -> Schema:
     """A mapping whose name says which other fields it has."""
-    own = {"type": "string", "pattern": f"^{FORM.pattern}$", "description": "a function of your own"}
     return {
         "type": "object",
         "required": ["name"],
-        "properties": {"name": {"anyOf": [*row_names(section), own]}},
+        "properties": {"name": {"anyOf": _names(section)}},
         "allOf": [
             {"if": _has_name(section, name), "then": ref(f"{section}.{name}")} for name in (*TABLES[section], _OWN)
         ],
@@ -147,8 +153,12 @@ def _grid_row(section: str, name: str) -> Schema:
     """The fields of `grid` for the data or the model of that name; those of a user's function can't be known."""
     settings = declared_settings(section, {"name": name})
     fields = {f"{section}.{key}": values_schema(setting) for key, setting in settings.items()}
+    if section == "data":
+        fields |= {
+            DATA_NAME: {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"anyOf": _names(section)}}
+        }
     if name == _OWN:
-        not_settings = [f"{section}.{key}" for key in ("name", *_besides(section))]
+        not_settings = [f"{section}.{key}" for key in ("name", *_besides(section)) if f"{section}.{key}" not in fields]
         return {"properties": fields, "propertyNames": {"not": {"enum": not_settings}}}
     return {"properties": fields, "propertyNames": keys_among(section, fields)}
 

@@ -74,3 +74,9 @@ def test_looks_and_equality_are_told_where_they_are_asked_for(study: Study, resu
 def test_without_a_comparison_there_is_nothing_to_say(study: Study, results: Any) -> None:
     alone = replace(study, compare=Compare())
     assert comparison_notes(build_report(alone, results(alone))) == []
+
+
+def test_several_data_sets_are_said_to_count_once_each(make_study: Any, results: Any) -> None:
+    study = make_study(grid={"data.name": ("digits", "circle")})
+    told = comparison_notes(build_report(study, results(study)))
+    assert any(note.startswith("Over data sets a set counts once") and "t test over sets" in note for note in told)

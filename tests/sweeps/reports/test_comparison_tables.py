@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from setsweep.sweeps.reports.comparison_tables import difference_tables, primary_tables
+from setsweep.sweeps.reports.comparison_tables import difference_tables, over_sets_tables, primary_tables
 from setsweep.sweeps.reports.report import Report, build_report
 from setsweep.sweeps.reports.table import Table
 from setsweep.sweeps.study.study import Arm, Compare, Study
@@ -122,3 +122,14 @@ def test_arms_at_their_own_k_say_at_which_metric(make_study: Any, results: Any) 
 def test_two_seeds_have_no_closer_look(make_study: Any, results: Any) -> None:
     study = make_study(confirm_seeds=(100, 101))
     assert primary_tables(build_report(study, results(study))) == []
+
+
+def test_several_data_sets_have_a_table_over_them(make_study: Any, results: Any) -> None:
+    study = make_study(grid={"data.name": ("digits", "circle", "fashion_mnist")})
+    report = build_report(study, results(study))
+    (table,) = over_sets_tables(report)
+    assert table.title == "Differences over 3 data sets"
+    assert table.header == ("arm", "metric", "mean Δ", "95 %", "corrected p", "sd between sets")
+    own = [c.difference for c in report.comparisons if c.arm == "avgk" and c.role == "primary"]
+    assert _texts(table, "mean Δ")[0] == f"{100 * sum(own) / 3:+.2f}"
+    assert over_sets_tables(build_report(make_study(), [])) == []

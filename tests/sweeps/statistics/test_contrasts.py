@@ -49,3 +49,12 @@ def test_a_pair_that_is_compared_anyway_is_not_compared_twice(study: Any) -> Non
     usual = contrasts(study)
     again = replace(study, compare=replace(study.compare, pairs=(("avgk", "cross_entropy"),)))
     assert contrasts(again) == usual
+
+
+def test_a_k_of_the_grid_is_the_arms_own(study: Any) -> None:
+    own = _own(study, two=2)
+    asked = contrasts(replace(own, grid={"loss.k": (2, 3)}))
+    assert [(each.point["loss.k"], each.metric) for each in asked if each.primary] == [
+        (2, "test/avg2_accuracy"),
+        (3, "test/avg3_accuracy"),
+    ]

@@ -23,7 +23,9 @@ from setsweep.trainables.config.sections import check_data, check_model
 Errors = Callable[..., list[str]]
 Read = Callable[..., Study]
 
-GRID = [f"data.{name}" for name in DATASETS["fashion_mnist"].settings] + [f"training.{path}" for path in TRAINING]
+GRID = ["data.name", *(f"data.{name}" for name in DATASETS["fashion_mnist"].settings)] + [
+    f"training.{path}" for path in TRAINING
+]
 
 
 def test_the_grid_may_hold_training_and_model_values(read_text: Read, example: str) -> None:
@@ -40,7 +42,8 @@ def test_the_grid_may_hold_training_and_model_values(read_text: Read, example: s
         ("[0.0, 0.2]", "[]", "11: grid.data.label_noise: must be a list of values, got []."),
         ("[0.0, 0.2]", "[0.0, 0]", "11: grid.data.label_noise: must be a list of distinct values, got 0 again."),
         ("[0.0, 0.2]", "[0.0,\n  2]", "12: grid.data.label_noise: must be between 0 and 1, got 2."),
-        ("data.label_noise: [0.0, 0.2]", "data.name: [digits, circle]", "11: grid.data.name: must be the same in all of a study, got ['digits', 'circle']."),
+        ("data.label_noise: [0.0, 0.2]", "model.name: [mlp, linear]", "11: grid.model.name: must be the same in all of a study, got ['mlp', 'linear']."),
+        ("data.label_noise: [0.0, 0.2]", "data.name: [digits, fashion_mnists]", "11: grid.data.name: unknown data set 'fashion_mnists'. Did you mean 'fashion_mnist'? Known: " + ", ".join(sorted(DATASETS)) + "."),
         ("data.label_noise: [0.0, 0.2]", "training.epochs: [10, 0]", "11: grid.training.epochs: must be >= 1, got 0."),
     ],
 )  # fmt: skip
@@ -87,7 +90,7 @@ def test_the_legal_ones_among_values_are_kept_and_each_other_one_told() -> None:
 
 def test_the_grid_may_hold_what_the_studys_data_and_model_have(errors_of: Errors, example: str) -> None:
     [error] = errors_of(example, "grid={data.sigma: [1]}")  # a setting of other data
-    assert ": grid.data.sigma: unknown grid field 'data.sigma'. Known: data.label_noise, " in error
+    assert ": grid.data.sigma: unknown grid field 'data.sigma'. Did you mean 'data.name'? " in error
 
 
 def test_the_grid_may_hold_values_of_losses_and_of_one_arm(read_text: Read, example: str) -> None:
@@ -126,3 +129,26 @@ def test_what_a_loss_may_not_have_in_the_grid_is_told(
     except StudyError as error:
         assert message is not None
         assert any(message in each for each in error.errors), error.errors
+
+
+def test_several_data_sets_are_values_of_the_grid_and_take_along_what_was_given(read_text: Read, example: str) -> None:
+    text = example.replace("{name: fashion_mnist}", "{name: fashion_mnist, split_seed: 3}")
+    study = read_text(text, "grid={data.name: [fashion_mnist, cifar100], data.label_noise: [0.0, 0.2]}")
+    assert len(study.points()) == 4
+    for point in study.points():
+        config = plain_config(study, study.arms["cross_entropy"], point, {}, seed=0, test=True)
+        own = complete_config(config).data
+        assert (own["name"], own["split_seed"], own["label_noise"]) == (
+            point["data.name"],
+            3,
+            point["data.label_noise"],
+        )
+
+
+def test_what_another_data_set_does_not_have_is_told(errors_of: Errors, example: str) -> None:
+    text = example.replace("{name: fashion_mnist}", "{name: fashion_mnist, subset: 1000}")
+    [error] = errors_of(text, "grid={data.name: [fashion_mnist, digits]}")
+    assert (
+        "grid.data.name: with 'digits', data.subset: unknown setting 'subset'. Known: label_noise, label_noise_kind, split_seed."
+        in error
+    )

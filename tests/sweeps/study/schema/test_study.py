@@ -176,7 +176,7 @@ def test_arms_may_be_a_list_of_losses(read_text: Read, validator: Validator) -> 
         ("data.label_noise: [0.0, 0.2]", "data.label_nois: [0]", "grid"),
         ("data.label_noise: [0.0, 0.2]", "data.sigma: [1]", "grid"),
         ("data.label_noise: [0.0, 0.2]", "model.hidden: [1]", "grid"),
-        ("data.label_noise: [0.0, 0.2]", "data.name: [digits, circle]", "grid"),
+        ("data.label_noise: [0.0, 0.2]", "data.name: [digits, cirle]", "grid.data.name.1"),
         ("data.label_noise: [0.0, 0.2]", "data.root: [/data]", "grid"),
         ("data.label_noise: [0.0, 0.2]", "alpha: [1]", "grid"),
         ("[0.0, 0.2]", "0.2", "grid.data.label_noise"),
