@@ -7,7 +7,7 @@ from pathlib import Path
 from setsweep.sweeps.reports.formats import csv, html, render
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.sensitivity.render import write_sensitivity
-from setsweep.sweeps.reports.sensitivity.sensitivity import build_sensitivity
+from setsweep.sweeps.reports.sensitivity.sensitivity import build_sensitivity, primary_accuracy
 
 _FILES = {"report.md": "markdown", "report.json": "json", "report.csv": "csv", "report.tex": "latex"}
 
@@ -32,6 +32,8 @@ def write_report(report: Report, folder: Path) -> list[Path]:
 
 def _sensitivity(report: Report, folder: Path) -> list[Path]:
     """The files of the sensitivity study; none where there is no such study, or nothing of it yet."""
-    if not any(one.stage == "sensitivity" and one.metric == report.study.primary for one in report.aggregates):
+    if not any(
+        one.stage == "sensitivity" and one.metric == primary_accuracy(report.study) for one in report.aggregates
+    ):
         return []
     return write_sensitivity(build_sensitivity(report), folder)

@@ -38,7 +38,7 @@ def draw_all(found: Sensitivity, folder: Path) -> list[Path]:
         for number, point in enumerate(found.study.points(), 1):
             own = [each for each in findings if each.tried.point == point]
             if own:
-                rows = [(each.tried.arm, _panels(found, each)) for each in own]
+                rows = [(each.tried.arm, _panels(found, each, of_search=kind == "search")) for each in own]
                 subject = "sensitivity" if kind == "design" else "what the search's trials say"
                 title = [found.study.name, settings(point), subject, f"{percent(found.study.compare.confidence)} bands"]
                 drawn.append(_draw(rows, title, folder / f"{kind}-{number}.png"))
@@ -48,7 +48,7 @@ def draw_all(found: Sensitivity, folder: Path) -> list[Path]:
     return drawn
 
 
-def _panels(found: Sensitivity, findings: Findings) -> list[Draw]:
+def _panels(found: Sensitivity, findings: Findings, *, of_search: bool) -> list[Draw]:
     """Curves, shares, tuning curve, heat map, failures: those that there is something for, in this order."""
     tried, index = findings.tried, list(found.study.arms).index(findings.tried.arm)
     style = look(index)
@@ -65,7 +65,7 @@ def _panels(found: Sensitivity, findings: Findings) -> list[Draw]:
     if not gridlike and len(findings.along) > 1:
         panels.append(lambda axis: draw_parallel(axis, findings))
     curve = next((each for each in found.tunings if _is_of(each, tried.arm, tried.point)), None)
-    if curve is not None and curve.curve is not None and tried.metric != found.metric:
+    if of_search and curve is not None and curve.curve is not None:
         panels.append(lambda axis: draw_tuning(axis, curve, style))
     if findings.equal is not None:
         panels.append(lambda axis: draw_heat_map(axis, findings))

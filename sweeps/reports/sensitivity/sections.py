@@ -22,13 +22,13 @@ def blocks(found: Sensitivity) -> list[Block]:
     """Curves, plateaus, shares, one value everywhere, tuning curves, two hyperparameters, health."""
     percentage = percent(found.study.compare.confidence)
     shown: list[Block] = [*_progress(found)]
-    for each in found.designs:
+    for each in found.told:
         shown += _curves(found, each, percentage)
     for each in found.told:
         shown += share_blocks(each)
     shown += everywhere_blocks(found)
     shown += tuning_blocks(found)
-    for each in found.designs:
+    for each in found.told:
         shown += _two_together(each, percentage)
     for each in found.told:
         shown += [f"{place(each.tried)}: {sentence}" for sentence in health_sentences(each, found)]
@@ -42,7 +42,7 @@ def _progress(found: Sensitivity) -> Iterator[str]:
 
 def _curves(found: Sensitivity, each: Findings, percentage: str) -> Iterator[Block]:
     """The curve of each hyperparameter and its plateau, on test and on validation."""
-    twins = [other for other in found.on_validation if _same(other, each)]
+    twins = [other for other in found.on_validation if _same(other, each) and each in found.designs]
     for number, one in enumerate(each.along):
         if one.curve is not None:
             yield curve_table(each, one, percentage)

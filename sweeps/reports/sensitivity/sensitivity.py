@@ -16,7 +16,7 @@ from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.statistics.sensitivity.tuning_curve import TuningCurve, tuning_curve
 from setsweep.sweeps.study.design import design
 from setsweep.sweeps.study.study import Point, Study
-from setsweep.trainables.evaluation.metric import Metric
+from setsweep.trainables.evaluation.metric import Metric, accuracy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,9 +108,15 @@ def _waiting(study: Study, tried: Sequence[Tried]) -> int:
     return configurations * len(study.sensitivity.seeds) * len(study.points()) - there
 
 
+def primary_accuracy(study: Study) -> str:
+    """The study's primary metric; where that is no accuracy, average-k at the largest k."""
+    known = Metric.parse(study.primary)
+    return known.name if known.is_accuracy else accuracy("avg", study.k[-1], split="test").name
+
+
 def _checked(study: Study, metric: str | None) -> str:
     if metric is None:
-        return study.primary
+        return primary_accuracy(study)
     known = Metric.find(metric)
     if known is None or not known.is_accuracy or known.split not in ("val", "test") or known.k not in study.k:
         sizes = ", ".join(map(str, study.k))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from setsweep.sweeps.planning.suggestions import sampler_of
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.sensitivity.dimension import Dimension, dimension, in_order, name_of, scale_in
 from setsweep.sweeps.statistics.aggregates import Aggregate
@@ -86,8 +87,14 @@ def designed(report: Report, metric: str) -> list[Tried]:
     return found
 
 
+_NOT_BY_SCORES = ("grid", "random", "qmc")
+
+
 def searched(report: Report) -> list[Tried]:
-    """What the study's search has tried, by its objective; a full grid with two seeds or more is a design."""
+    """What the study's search has tried, by its objective.
+
+    A full grid with two seeds or more is a design, if it was not chosen by scores; one hyperparameter is always a grid.
+    """
     if report.study.search is None:
         return []
     found = []
@@ -110,6 +117,7 @@ def searched(report: Report) -> list[Tried]:
         tried = _tried(arm, point, dimensions, rows, report.study.search.objective, designed=False)
         common = int(np.isfinite(tried.scores).all(axis=0).sum())
         whole = tried.is_grid and common > 1 and all(len(each.values) > 1 for each in dimensions)
+        whole = whole and sampler_of(report.study.search, arm) in _NOT_BY_SCORES
         found.append(dataclasses.replace(tried, designed=True) if whole else tried)
     return found
 

@@ -162,6 +162,13 @@ def test_a_tuning_curve_of_a_search_that_learns_is_refused_with_the_samplers_tha
     assert "no shares of variance: shares of a search must rest on 12 configurations at least, got 6." in said
 
 
+def test_a_search_of_one_hyperparameter_at_random_has_a_curve_on_validation(reported: Any) -> None:
+    arms = {"avgk": {"alpha": {"choice": [0.1, 2, 4]}, "k": 2}}
+    report = reported(arms=arms, search={"trials": 3, "seeds": 4, "sampler": "grid"}, compare={})
+    assert [row[0] for row in tables(report)["avgk: alpha"]] == ["0.1", "2", "4"]
+    assert "avgk: alpha 2 to 4 can't be told from the best" in sentences(report)
+
+
 def test_another_metric_may_be_asked_for(reported: Any, grid: Any) -> None:
     found = build_sensitivity(reported(**grid), "val/top2_accuracy")
     assert found.designs[0].tried.metric == "val/top2_accuracy"

@@ -59,12 +59,12 @@ def test_failed_runs_and_those_to_come_are_told_apart(reported: Any, grid: Any) 
 def test_trials_of_a_search_are_no_design_and_a_race_has_few_seeds_in_common(reported: Any) -> None:
     report = reported(
         arms={"avgk": {"alpha": {"log_uniform": [0.1, 10]}, "k": 2}},
-        search={"trials": 8, "seeds": 1, "race": {"seeds": 3}},
+        search={"trials": 12, "seeds": 1, "race": {"seeds": 3}},
         compare={},
     )
     (tried,) = searched(report)
     assert not tried.designed
-    assert tried.scores.shape == (8, 3)
+    assert tried.scores.shape == (12, 3)
     assert common_seeds(tried).tolist() == [0]
     assert tried.metric == "val/avg2_accuracy"
 
@@ -76,6 +76,13 @@ def test_a_searched_grid_with_two_seeds_is_a_design(reported: Any) -> None:
     assert tried.designed
     (tried,) = searched(reported(arms=arms, search={**searching, "seeds": 1}, compare={}))
     assert not tried.designed
+
+
+def test_one_hyperparameter_drawn_at_random_is_a_design_and_one_chosen_by_scores_is_none(reported: Any) -> None:
+    arms = {"avgk": {"alpha": {"log_uniform": [0.1, 10]}, "k": 2}}
+    for sampler, expected in (("random", True), ("gp", False)):
+        (tried,) = searched(reported(arms=arms, search={"trials": 9, "seeds": 2, "sampler": sampler}, compare={}))
+        assert tried.designed is expected
 
 
 def test_a_search_of_one_value_has_nothing_to_vary(reported: Any) -> None:
