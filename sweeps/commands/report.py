@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ from cyclopts import Parameter
 
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED
+from setsweep.sweeps.records.mlflow_address import recorded_address
 from setsweep.sweeps.records.study_folder import check_has_results, stored_state, stored_study
 from setsweep.sweeps.reports.formats import check_format, render
 from setsweep.sweeps.reports.report import Report, build_report
@@ -39,6 +41,8 @@ def command(
         print(render(report, form).rstrip("\n"))
     else:
         print(*_written(report, out), sep="\n")
+    if address := recorded_address(folder):
+        print(f"MLflow: {address}", file=sys.stderr)
     return FAILED if report.counts.failed else DONE
 
 

@@ -54,6 +54,8 @@ def command(
     print(render(ended.report, "terminal").rstrip("\n"), flush=True)
     places = f"Tables and figures: {ended.folder / 'report'}   MLflow: {ended.records}"
     console.print(places, highlight=False, markup=False)
+    if ended.address:
+        console.print(ended.address, highlight=False, markup=False, soft_wrap=True)
     if ended.stopped is None:
         return FAILED if ended.report.counts.failed else DONE
     console.print(f"Stopped; {ended.kept} are done and kept. The same command goes on from here.", highlight=False)

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import urllib.parse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
+from setsweep.sweeps.planning.candidate import Candidate
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.records.mlflow_address import (
+    RECORDED,
+    recorded_address,
+    server,
+    store_uri,
+    ui_command,
+    view_path,
+    without_password,
+)
+from setsweep.sweeps.records.mlflow_page import build_page
+from setsweep.sweeps.records.mlflow_quiet import keep_quiet
 from setsweep.sweeps.records.mlflow_recorder import MlflowRecorder
+from setsweep.sweeps.records.mlflow_state import owner_of, recorded_experiment, state_of
 from setsweep.sweeps.records.study_folder import model_folder
 from setsweep.sweeps.reports.formats import render
 from setsweep.sweeps.reports.report import Report
@@ -26,30 +36,37 @@ class Projection:
 
     Args:
         study, planner: what is recorded; the results that the planner knows are recorded first.
-        folder: of the study; ``recorded.json`` in it says what MLflow has.
+        folder: of the study; ``recorded.json`` in it says where MLflow shows it.
         tracking_uri: an MLflow server or database; None: MLflow's own default.
+
+    Raises:
+        ValueError: a URI of a kind that MLflow has no store for; on entering, a server that does not let this user in.
 
     Attributes:
         begun: whether MLflow has been told of the study.
+        complete: whether all that was to be recorded is.
         on_problem: called with what keeps results from being recorded, "" while all is well.
     """
 
     def __init__(self, study: Study, planner: Planner, folder: Path, *, tracking_uri: str | None) -> None:
         self._study, self._planner, self._folder = study, planner, folder
-        self._uri = tracking_uri
-        self._mark = folder / "recorded.json"
+        self._given, self._uri = tracking_uri, store_uri(tracking_uri)
+        self._mark = folder / RECORDED
+        self._owner = owner_of(folder)
         self._recorder: MlflowRecorder | None = None
         self.begun = False
-        self._complete = True
+        self.complete = True
         self.on_problem: Callable[[str], None] = lambda problem: None
 
     def __enter__(self) -> Self:
-        if self._marked() != self._state():
-            self._recorder = MlflowRecorder(self._study, tracking_uri=self._uri)
-            self._mark.unlink(missing_ok=True)
-            for run, result in self._planner.runs():
-                if result is not None:
-                    self.finished(run, result)
+        if self._planner.done < self._planner.total or not self._is_recorded():
+            self._recorder = MlflowRecorder(self._study, tracking_uri=self._given, owner=self._owner)
+            if self._uri.startswith(("http://", "https://")):
+                keep_quiet()
+                from setsweep.sweeps.records.mlflow_experiment import check_access
+
+                check_access(self._uri, self._study, self._owner)
+            self._catch_up(self._recorder)
         return self
 
     def __exit__(
@@ -91,21 +108,50 @@ class Projection:
             return
         self._begin(self._recorder)
         status: Literal["FINISHED", "KILLED"] = "KILLED" if stopped else "FINISHED"
-        self._recorder.finish(render(report, "markdown"), files, status=status, models=self._models())
-        self._complete = self._recorder.close()
-        if self._complete and not stopped:
-            self._mark.write_text(json.dumps(self._state()))
+        self._recorder.finish(
+            render(report, "markdown"),
+            files,
+            status=status,
+            models=self._models(),
+            page=build_page(report, files),
+            state="" if stopped else self._state(),
+        )
+        self.complete = self._recorder.close()
+        if self._recorder.experiment_id is not None:
+            self._keep_address(self._recorder.experiment_id)
 
     def outcome(self) -> str:
         """Where the records are, or what is missing and why, in one line."""
-        where = without_password(self._uri) if self._uri else "setsweep ui"
-        if self._complete:
+        where = self._command or without_password(self._uri)
+        if self.complete:
             return where
         assert self._recorder is not None
         return (
             f"{self._recorder.pending} records are not in {where} ({self._recorder.problem or 'not answering'}); "
             "they are kept, and the same command brings them"
         )
+
+    @property
+    def address(self) -> str | None:
+        """Where the study's results are in the MLflow UI; None: MLflow has not answered yet."""
+        return recorded_address(self._folder)
+
+    @property
+    def _command(self) -> str:
+        return ui_command(self._study.name, self._given)
+
+    def _catch_up(self, recorder: MlflowRecorder) -> None:
+        """Record what is known, each run and each group once."""
+        known = [(run, result) for run, result in self._planner.runs() if result is not None]
+        if not known:
+            return
+        self._begin(recorder)
+        groups: set[Candidate] = set()
+        for run, result in known:
+            recorder.record(run, result)
+            if run.candidate not in groups and (group := self._planner.group_of(run)) is not None:
+                groups.add(run.candidate)
+                recorder.group(group)
 
     def _begin(self, recorder: MlflowRecorder) -> None:
         """With the first result: until then the cores belong to the workers that start."""
@@ -120,28 +166,17 @@ class Projection:
         folders = [(run, model_folder(self._folder, run)) for run in runs]
         return [(run, folder) for run, folder in folders if (folder / "model.pt").exists()]
 
-    def _state(self) -> dict[str, str]:
-        """What identifies all that MLflow should have."""
-        keys = sorted(f"{key}:{result.status}:{result.finished}" for key, result in self._planner.results.items())
-        digest = hashlib.sha256("\n".join([self._study.text, *keys]).encode()).hexdigest()
-        return {"store": _store(self._uri), "results": digest}
+    def _state(self) -> str:
+        return state_of(self._study, self._planner.results, self._owner)
 
-    def _marked(self) -> dict[str, str] | None:
-        database = _store(self._uri).removeprefix("sqlite:///")
-        if not self._mark.exists() or (_store(self._uri) != database and not Path(database).exists()):
-            return None
-        marked: dict[str, str] = json.loads(self._mark.read_text())
-        return marked
+    def _is_recorded(self) -> bool:
+        """Whether the store has all of the study."""
+        keep_quiet()
+        experiment = recorded_experiment(self._uri, self._state())
+        if experiment is not None:
+            self._keep_address(experiment)
+        return experiment is not None
 
-
-def without_password(uri: str) -> str:
-    """The URI as it may be shown."""
-    parts = urllib.parse.urlsplit(uri)
-    if parts.password is None:
-        return uri
-    return parts._replace(netloc=parts.netloc.replace(f":{parts.password}@", ":***@")).geturl()
-
-
-def _store(uri: str | None) -> str:
-    """The store in full: where none is given, MLflow's setting or its default, a database in the current folder."""
-    return uri or os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{Path.cwd() / 'mlflow.db'}"
+    def _keep_address(self, experiment: str) -> None:
+        """For those who ask later without asking the store."""
+        self._mark.write_text(json.dumps({"address": server(self._uri) + view_path(experiment)}))

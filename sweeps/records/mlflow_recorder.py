@@ -7,11 +7,8 @@ else. What could not be written by the end is written by the next recorder that 
 
 from __future__ import annotations
 
-import logging
-import os
 import threading
 import time
-import warnings
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -19,30 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.records.mlflow_quiet import keep_quiet
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.run_result import RunResult
 
 if TYPE_CHECKING:
+    from setsweep.sweeps.records.mlflow_page import Page
     from setsweep.sweeps.records.mlflow_store import MlflowStore
 
 FIRST_DELAY = 0.5  # seconds until the second attempt; doubled after each
 LAST_DELAY = 30.0
-
-# What MLflow does in our process unless the user says otherwise: no telemetry, no chatter, and no minutes of silent
-# retries inside one call, because the recorder retries itself.
-ENVIRONMENT = {
-    "MLFLOW_DISABLE_TELEMETRY": "true",
-    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
-    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
-    "MLFLOW_HTTP_REQUEST_TIMEOUT": "30",
-}
-
-# Warnings of MLflow about itself, with which nobody who runs a sweep can do anything.
-WARNINGS = (
-    r"The ``noload`` loader strategy is deprecated",
-    r".*Any type hint is inferred as AnyType",
-    r".*An input example was not provided when logging the model",
-)
 
 
 class MlflowRecorder:
@@ -54,10 +37,14 @@ class MlflowRecorder:
     Args:
         study: what is recorded; the experiment has its name.
         tracking_uri: an MLflow server or database; None: MLflow's own default.
+        owner: the folder whose study it is, see `mlflow_state.owner_of`.
+
+    Attributes:
+        experiment_id: of the study's experiment; None until MLflow has answered.
     """
 
-    def __init__(self, study: Study, *, tracking_uri: str | None = None) -> None:
-        self._study = study
+    def __init__(self, study: Study, *, tracking_uri: str | None = None, owner: str = "") -> None:
+        self._study, self._owner = study, owner
         self._tracking_uri = tracking_uri
         self._tasks: deque[Callable[[MlflowStore], None]] = deque()
         self._changed = threading.Condition()
@@ -65,21 +52,30 @@ class MlflowRecorder:
         self._hurry = False
         self._problem: str | None = None
         self._refused = 0
+        self.experiment_id: str | None = None
         self._thread = threading.Thread(target=self._work, name="mlflow-recorder", daemon=True)
 
     def start(self) -> None:
         """Begin; an experiment that an earlier process left is taken up."""
-        for name, value in ENVIRONMENT.items():
-            os.environ.setdefault(name, value)
+        keep_quiet()  # before MLflow is imported, which reads its environment
         self._thread.start()
 
     def record(self, planned: PlannedRun, result: RunResult) -> None:
         """Take the result of one run."""
         self._put(lambda store: store.write_run(planned, result))
 
-    def group(self, pairs: Sequence[tuple[PlannedRun, RunResult]]) -> None:
-        """Take the results of all seeds of one configuration; again whenever there are more."""
-        self._put(lambda store: store.write_aggregate(pairs))
+    def group(self, pairs: Sequence[tuple[PlannedRun, RunResult]], planned: int | None = None) -> None:
+        """Take the results of the seeds of one configuration; again whenever there are more.
+
+        Args:
+            pairs: the runs that have a result.
+            planned: how many there will be; None: that is all.
+        """
+        self._put(lambda store: store.write_aggregate(pairs, planned))
+
+    def page(self, page: Page) -> None:
+        """Take what the study's own page says so far."""
+        self._put(lambda store: store.write_page(page))
 
     def finish(
         self,
@@ -88,6 +84,8 @@ class MlflowRecorder:
         *,
         status: Literal["FINISHED", "FAILED", "KILLED"] = "FINISHED",
         models: Sequence[tuple[PlannedRun, Path]] = (),
+        page: Page | None = None,
+        state: str = "",
     ) -> None:
         """Take the end of the sweep; `flush` or `close` next.
 
@@ -96,10 +94,12 @@ class MlflowRecorder:
             files: figures and other files, or folders of them.
             status: "KILLED" where the sweep was interrupted and will go on another time.
             models: a run of each chosen configuration and the folder into which it saved ``model.pt``.
+            page: what the study's own page says; None: the tables.
+            state: names all that is recorded then, see `mlflow_state.state_of`; "" where something is missing.
         """
         for planned, folder in models:
             self._put(partial(_write_model, planned=planned, folder=folder))
-        self._put(lambda store: store.write_study(report, files, status))
+        self._put(lambda store: store.write_study(report, files, status, page, state))
 
     @property
     def problem(self) -> str | None:
@@ -144,11 +144,14 @@ class MlflowRecorder:
         delay = FIRST_DELAY
         while self._wait_for_task():
             try:
-                store = store or _open(self._study, self._tracking_uri)
+                store = store or _open(self._study, self._tracking_uri, self._owner)
+                self.experiment_id = store.experiment_id
                 self._tasks[0](store)
             except Exception as error:  # noqa: BLE001 - whatever MLflow does, the sweep goes on
-                refused = store is not None and _is_refusal(error)
-                self._problem = _innermost(error)
+                from setsweep.sweeps.records.mlflow_client import innermost, is_refusal
+
+                refused = store is not None and is_refusal(error)
+                self._problem = innermost(error)
                 self._refused += refused
                 if not refused:
                     self._pause(delay)
@@ -175,29 +178,12 @@ class MlflowRecorder:
             time.sleep(FIRST_DELAY)
 
 
-def _open(study: Study, tracking_uri: str | None) -> MlflowStore:
-    for message in WARNINGS:
-        warnings.filterwarnings("ignore", message=message)
+def _open(study: Study, tracking_uri: str | None, owner: str) -> MlflowStore:
     from setsweep.sweeps.records.mlflow_store import MlflowStore  # MLflow takes seconds to import: here, on the thread
 
-    if "MLFLOW_LOGGING_LEVEL" not in os.environ:
-        for chatty in ("mlflow", "alembic", "urllib3"):
-            logging.getLogger(chatty).setLevel(logging.CRITICAL)  # `problem` says what matters
-    return MlflowStore(study, tracking_uri)
-
-
-def _is_refusal(error: Exception) -> bool:
-    from setsweep.sweeps.records.mlflow_store import is_refusal
-
-    return is_refusal(error)
+    keep_quiet()  # once more, after MLflow has set up its own logging
+    return MlflowStore(study, tracking_uri, owner)
 
 
 def _write_model(store: MlflowStore, *, planned: PlannedRun, folder: Path) -> None:
     store.write_model(planned, folder)
-
-
-def _innermost(error: BaseException) -> str:
-    """The first line of what started it all; MLflow wraps "connection refused" in three layers of text."""
-    while cause := error.__cause__ or (None if error.__suppress_context__ else error.__context__):
-        error = cause
-    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]

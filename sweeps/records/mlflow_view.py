@@ -1,75 +1,215 @@
 """How the MLflow UI shows a study: the tags of an experiment that its pages read.
 
-A shared view is MLflow's own way to hand somebody a table with chosen columns: a tag holds the table's state and the
-address names the tag. MLflow has no default columns that an experiment could set, so its description links the views.
+A shared view is MLflow's own way to hand somebody a table with chosen columns, or a page of charts: a tag holds the
+page's state and the address names the tag. MLflow 3.17 wants an envelope around the state and lists it in the menu
+"Views"; older versions read the bare state. A tag holds both.
 """
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Iterator
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from setsweep.sweeps.study.study import Stage, Study
-from setsweep.trainables.evaluation.metric import SET_RULES, accuracy
+from setsweep.sweeps.records.mlflow_address import CURVES, FAILURES, RESULTS, SEARCH, SEEDS, TREE
+from setsweep.sweeps.records.mlflow_charts import Chart, bars, layout, line, parallel, scatter
+from setsweep.sweeps.records.mlflow_metrics import aggregate_metrics, curve_metrics, run_metrics
+from setsweep.sweeps.records.mlflow_params import short
+from setsweep.sweeps.records.mlflow_texts import CHOSEN, RUNS, column, reported_metrics
+from setsweep.sweeps.study.study import Study
+from setsweep.trainables.evaluation.metric import TRAIN_LOSS
 
-MEANS, TREE = "means", "tree"  # names of the shared views
-STATISTICS = ("mean", "ci_low", "ci_high", "n")
-NAME_WIDTH, METRIC_WIDTH = 330, 230  # pixels; "test/macro_avg5_accuracy/ci_high" is seen whole
+VIEW_TAG = "mlflow.sharedViewState."
+MAX_EXPERIMENT_TAG = 20_000  # characters, MLflow's limit
+ORDER = "mlflow.setsweep.order"  # the tag of an aggregate by which the table is sorted
+CREATED = 1_767_225_600_000  # milliseconds: the first of 2026; only the views' order among themselves is read
+
+NAME = "attributes.`Run Name`"
+CREATED_COLUMN = "runDateAndNestInfo"  # status and age; always there
+NAMES = (190, 330)  # pixels, the least and the most; names are seen whole in between
+STATUS_WIDTH, WIDTH, WIDE = 60, 120, 260  # pixels: the sign of the status; "93.53 ± 0.47"; a sentence
+
+CURRENT = "tags.level = 'aggregate' and tags.current = 'true'"
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """A view of an experiment.
+
+    Args:
+        key: in its address.
+        name: in the menu.
+        search: which rows it has.
+        order: the key that they are sorted by; the UI nests rows below their parents only in the order of their start.
+        columns: of the table, beside the name.
+        wide: those of them with long texts.
+        charts: of the page of charts.
+        no_charts: metrics that get none.
+        group_by: tags and params by whose values rows are put together.
+        name_width: pixels.
+    """
+
+    key: str
+    name: str
+    search: str
+    order: str = f"tags.`{ORDER}`"
+    ascending: bool = True
+    columns: Sequence[str]
+    wide: Sequence[str] = ()
+    charts: Sequence[Chart] = ()
+    no_charts: Sequence[str] = ()
+    group_by: Sequence[tuple[str, str]] = ()
+    name_width: int = NAMES[0]
+
+    def state(self) -> dict[str, Any]:
+        """What the UI keeps of a page: see `EXPERIMENT_PAGE_UI_STATE_FIELDS` in its source."""
+        widths = {name: WIDE if name in self.wide else WIDTH for name in self.columns}
+        keys = [{"mode": mode, "groupByData": name} for mode, name in self.group_by]
+        return {
+            "searchFilter": self.search,
+            "orderByKey": self.order,
+            "orderByAsc": self.ascending,
+            "selectedColumns": list(self.columns),
+            "columnOrder": [NAME, *self.columns],
+            "columnWidths": {NAME: self.name_width, CREATED_COLUMN: STATUS_WIDTH, **widths},
+            **({"groupBy": {"aggregateFunction": "average", "groupByKeys": keys}} if keys else {}),
+            **(layout(self.name, self.charts, self.no_charts) if self.charts else {}),
+        }
 
 
 def experiment_tags(study: Study) -> dict[str, str]:
     """Marks the experiment as training (not as a language model's traces) and adds the shared views."""
-    confirmed = "tags.level = 'aggregate' and tags.stage = 'confirm' and tags.current = 'true'"
     return {
         "mlflow.experimentKind": "custom_model_development",
-        f"mlflow.sharedViewState.{MEANS}": json.dumps(_view(study, confirmed, order=next(_columns(study)))),
-        f"mlflow.sharedViewState.{TREE}": json.dumps(_view(study, "", order="attributes.start_time")),
+        "mlflow.experiment.primaryMetric.name": f"{study.primary}/mean",
+        **{f"{VIEW_TAG}{view.key}": _tag(view, index) for index, view in enumerate(reversed(views(study)))},
     }
 
 
-def view_path(experiment_id: str, view: str) -> str:
-    """The address of a shared view on an MLflow server, from the ``#`` on."""
-    return f"#/experiments/{experiment_id}/runs?workflowType=machine_learning&viewStateShareKey={view}"
+def views(study: Study) -> list[View]:
+    """The views of a study in the order of the menu; that of the search where there is one."""
+    found = [_results(study), _curves(study), _seeds(study), *_search(study), _failures(), _tree(study)]
+    return [replace(view, name_width=_name_width(study)) for view in found]
 
 
-def experiment_note(study: Study, experiment_id: str, tables: str) -> str:
-    """The experiment's description, in Markdown: what is asked, the way to the views, the result tables."""
-    means, tree = (view_path(experiment_id, view) for view in (MEANS, TREE))
-    links = f"[Means with their intervals]({means}) | [The study, its aggregates and their runs]({tree})"
-    return "\n\n".join(part for part in (study.about, links, tables) if part)
+def _name_width(study: Study) -> int:
+    """For the longest name of an aggregate, at the width of the page's letters."""
+    points = ["".join(f" {path.rpartition('.')[2]}={short(v)}" for path, v in p.items()) for p in study.points()]
+    letters = max(map(len, study.arms)) + max(map(len, points))
+    return min(max(round(60 + 7.2 * letters), NAMES[0]), NAMES[1])
 
 
-def reported_metrics(study: Study, stage: Stage) -> list[str]:
-    """The metrics that a stage is about: the search's objective; what is compared, or else every test accuracy."""
-    if stage == "search":
-        return [study.search.objective] if study.search else []
-    if study.compare.metrics:
-        return list(study.compare.metrics)
-    return [accuracy(rule, k, split="test").name for rule in SET_RULES for k in study.k]
+def _tag(view: View, index: int) -> str:
+    """The envelope and the bare state in one; charts compressed where they would not fit."""
+    state = view.state()
+    envelope = {"name": view.name, "createdAt": CREATED + index, "updatedAt": CREATED + index}
+    text = json.dumps({**state, **envelope, "state": json.dumps(state)})
+    if len(text) <= MAX_EXPERIMENT_TAG:
+        return text
+    packed = "deflate;" + base64.b64encode(zlib.compress(json.dumps(state).encode(), 9)).decode()
+    table = {name: value for name, value in state.items() if not name.startswith("compareRun")}
+    return json.dumps({**table, **envelope, "state": packed})
 
 
-def _view(study: Study, search: str, *, order: str) -> dict[str, object]:
-    """The state of the UI's table of runs: which rows, in which order, with which columns.
-
-    The UI nests runs below their parents only in the order of their start, and lists them flat in any other.
-    """
-    columns = list(_columns(study))
-    return {
-        "searchFilter": search,
-        "orderByKey": order,
-        "orderByAsc": False,
-        "selectedColumns": columns,
-        "columnOrder": ["attributes.`Run Name`", *columns],
-        "columnWidths": {
-            "attributes.`Run Name`": NAME_WIDTH,
-            **{name: METRIC_WIDTH for name in columns if name.startswith("metrics.")},
-        },
-    }
+def _results(study: Study) -> View:
+    texts = [column(metric) for metric in reported_metrics(study, "confirm")]
+    searched = any(arm.searched for arm in study.arms.values())
+    columns = [_tags(name) for name in (*texts, RUNS, *([CHOSEN] if searched else []))]
+    return View(
+        key=RESULTS,
+        name="Results",
+        search=f"{CURRENT} and tags.stage = 'confirm'",
+        columns=columns,
+        wide=[_tags(CHOSEN)],
+        charts=[bars(column(metric), f"{metric}/mean") for metric in reported_metrics(study, "confirm")],
+        no_charts=aggregate_metrics(study, "confirm"),
+    )
 
 
-def _columns(study: Study) -> Iterator[str]:
-    searched = {path for arm in study.arms.values() for path in arm.searched}
-    for metric in reported_metrics(study, "confirm"):
-        yield from (f"metrics.`{metric}/{statistic}`" for statistic in STATISTICS)
-    yield from (f"params.`{path.removeprefix('loss.')}`" for path in (*study.grid, *sorted(searched)))
-    yield from ("tags.`arm`", "tags.`failed`")
+def _curves(study: Study) -> View:
+    charts = [
+        line(_title(metric), [f"{metric}/mean", f"{metric}/ci_low", f"{metric}/ci_high"])
+        for metric in curve_metrics(study)
+    ]
+    return View(
+        key=CURVES,
+        name="Curves with intervals",
+        search=f"{CURRENT} and tags.stage = 'confirm'",
+        columns=[_tags(column(metric)) for metric in reported_metrics(study, "confirm")],
+        charts=charts,
+        no_charts=aggregate_metrics(study, "confirm"),
+    )
+
+
+def _seeds(study: Study) -> View:
+    curves = [line(f"{_title(metric)} (range)", [metric]) for metric in curve_metrics(study)]
+    finals = [bars(column(metric), metric) for metric in reported_metrics(study, "confirm")]
+    return View(
+        key=SEEDS,
+        name="Seeds",
+        search="tags.level = 'run' and tags.stage = 'confirm'",
+        order="attributes.start_time",
+        columns=[_tags("arm"), _tags("seed")],
+        charts=[*curves, *finals],
+        no_charts=run_metrics(study),
+        group_by=[("tag", "arm"), *(("param", path) for path in study.grid)],
+    )
+
+
+def _search(study: Study) -> list[View]:
+    searched = sorted({path.removeprefix("loss.") for arm in study.arms.values() for path in arm.searched})
+    if study.search is None or not searched:
+        return []
+    objective = f"{study.search.objective}/mean"
+    by_param = [scatter(f"objective by {name}", ("PARAM", name), ("METRIC", objective)) for name in searched]
+    trials = scatter("objective by trial", ("PARAM", "trial"), ("METRIC", objective))
+    together = [parallel("hyperparameters and objective", searched, [objective])] if len(searched) > 1 else []
+    view = View(
+        key=SEARCH,
+        name="Search",
+        search=f"{CURRENT} and tags.stage = 'search'",
+        columns=[
+            _tags(column(study.search.objective)),
+            *(f"params.`{name}`" for name in searched),
+            _tags("trial"),
+            _tags(CHOSEN),
+        ],
+        charts=[*by_param, trials, *together],
+        no_charts=aggregate_metrics(study, "search"),
+    )
+    return [view]
+
+
+def _failures() -> View:
+    return View(
+        key=FAILURES,
+        name="Failures",
+        search="tags.level = 'run' and attributes.status = 'FAILED'",
+        order="attributes.start_time",
+        ascending=False,
+        columns=[_tags(name) for name in ("reason", "result", "arm", "seed", "host")],
+        wide=[_tags("reason")],
+    )
+
+
+def _tree(study: Study) -> View:
+    return View(
+        key=TREE,
+        name="Tree",
+        search="tags.level != 'run'",
+        order="attributes.start_time",
+        ascending=False,
+        columns=[*(_tags(column(metric)) for metric in reported_metrics(study, "confirm")), _tags(RUNS)],
+    )
+
+
+def _title(metric: str) -> str:
+    """Short: charts are narrow."""
+    return column(metric) if metric != TRAIN_LOSS.name else "loss"
+
+
+def _tags(name: str) -> str:
+    return f"tags.`{name}`"

@@ -12,8 +12,8 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-# Okabe and Ito's palette, told apart by colour-blind readers, without its yellow, which is too pale for lines.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+from setsweep.sweeps.reports.colours import COLOURS, colour
+
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 _LINES = ("-", "--", ":")
 _DPI = 150
@@ -26,9 +26,9 @@ _LOG_FROM = 16  # ratio of the largest to the smallest value from which an axis 
 def look(index: int) -> dict[str, Any]:
     """Colour, marker and line of the series with this index; no two of the first 63 are equal."""
     return {
-        "color": _COLOURS[index % len(_COLOURS)],
+        "color": colour(index),
         "marker": _MARKERS[index % len(_MARKERS)],
-        "linestyle": _LINES[index // len(_COLOURS) % len(_LINES)],
+        "linestyle": _LINES[index // len(COLOURS) % len(_LINES)],
     }
 
 

@@ -61,6 +61,7 @@ class Ended:
         report: of what is done.
         folder: of the study; `report` in it holds tables and figures.
         records: where MLflow's records are, or what is missing of them.
+        address: where the results are in the MLflow UI; None: MLflow has not answered.
         stopped: what stopped it before its end: Ctrl-C, SIGTERM, or a cluster that gave up; None: nothing.
         kept: how many of the study's runs are done and kept, e.g. "3 of 7 runs".
     """
@@ -68,6 +69,7 @@ class Ended:
     report: Report
     folder: Path
     records: str
+    address: str | None
     stopped: Stop | None
     kept: str
 
@@ -105,7 +107,14 @@ def run_study(study: Study, options: RunOptions, console: Console) -> Ended:
             if not (projection.up_to_date and (folder / "report").is_dir()):
                 projection.finish(report, write_report(report, folder / "report"), stopped=stopped is not None)
     kept = f"{planner.done} of {planner.total} runs"
-    return Ended(report=report, folder=folder, records=projection.outcome(), stopped=stopped, kept=kept)
+    return Ended(
+        report=report,
+        folder=folder,
+        records=projection.outcome(),
+        address=projection.address,
+        stopped=stopped,
+        kept=kept,
+    )
 
 
 @dataclass(frozen=True)

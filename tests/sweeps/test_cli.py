@@ -39,7 +39,10 @@ def test_a_run_prints_the_table_and_where_everything_is(setsweep: Command, small
     assert "cross_entropy" in said.out
     assert "Differences to cross_entropy" in said.out
     assert "small: 7 of 7 runs to train, 1 at a time" in said.err
-    assert "Tables and figures: setsweep-results/small/report   MLflow: setsweep ui" in said.err
+    assert "Tables and figures: setsweep-results/small/report   MLflow: setsweep ui small" in said.err
+    results = "http://127.0.0.1:5000/#/experiments/1/runs?workflowType=machine_learning&viewStateShareKey=means"
+    assert f"\n{results}\n" in said.err
+    assert setsweep("report", "small").err == f"MLflow: {results}\n"
     assert (small.parent / "setsweep-results/small/report/report.html").exists()
     assert len(list(small.parent.glob("setsweep-results/small/models/*/model.pt"))) == 2
     assert not list(small.parent.glob("setsweep-results/small/checkpoints/*"))

@@ -114,8 +114,10 @@ class SetPredictor:
         self._check(options["sets"], options["k"])
         parts = [self._sets(torch.tensor(part), options["sets"], options["k"]) for part in _batches(inputs)]
         sets = torch.cat(parts).numpy() if parts else np.zeros((0, self.num_classes), np.bool_)
-        if not options["names"]:
-            return sets
+        return self.named(sets) if options["names"] else sets
+
+    def named(self, sets: npt.NDArray[np.bool_]) -> list[list[str]]:
+        """The class names of each set; indices as text, where the classes have no names."""
         names = self.class_names or [str(label) for label in range(self.num_classes)]
         return [[names[label] for label in np.flatnonzero(row)] for row in sets]
 

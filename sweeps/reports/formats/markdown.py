@@ -19,11 +19,12 @@ def blocks_text(title: str, about: str, blocks: Sequence[Table | str]) -> str:
     """A title, and tables and sentences below it in their order."""
     parts = [f"# {_pipe(title)}", *([about] if about else [])]
     for block in blocks:
-        parts += [_stars(block)] if isinstance(block, str) else [f"## {_pipe(block.title)}", _markdown_table(block)]
+        parts += [_stars(block)] if isinstance(block, str) else [f"## {_pipe(block.title)}", markdown_table(block)]
     return "\n\n".join(parts) + "\n"
 
 
-def _markdown_table(table: Table) -> str:
+def markdown_table(table: Table) -> str:
+    """A table alone, with pipes."""
     rule = ["---" if index in table.text else "---:" for index in range(len(table.header))]
     body = [[f"**{_stars(_pipe(c.text))}**" if c.strong else _stars(_pipe(c.text)) for c in row] for row in table.rows]
     return "\n".join(f"| {' | '.join(row)} |" for row in [[_pipe(name) for name in table.header], rule, *body])

@@ -68,7 +68,7 @@ def test_a_run_carries_its_curves_its_final_metrics_and_its_true_times(
 
     run = snapshot(folder)["run", planned.key]
     assert run["times"] == (round(result.started * 1000), round(result.finished * 1000))
-    assert run["params"] == {"gamma": "2.0", "data.label_noise": "0.2"}
+    assert {"gamma": "2.0", "data.label_noise": "0.2", "seed": "10"}.items() <= run["params"].items()
     assert (run["tags"]["arm"], run["tags"]["stage"], run["tags"]["seed"]) == ("focal", "confirm", "10")
     losses = tuple(value for key, _, _, value, _ in run["rows"] if key == "train/loss")
     assert losses == result.curves["train/loss"]
@@ -85,7 +85,7 @@ def test_an_aggregate_carries_mean_and_interval_of_its_runs(
     _, key = found["run", groups[0][0][0].key]["parent"]
     latest = found["aggregate", key]["latest"]
     values = [result.metrics["test/top2_accuracy"] for _, result in groups[0]]
-    assert latest["test/top2_accuracy/mean"] == pytest.approx(mean(values), rel=1e-12)
+    assert latest["test/top2_accuracy/mean"] == float(f"{mean(values):.6g}")
     assert latest["test/top2_accuracy/ci_low"] < mean(values) < latest["test/top2_accuracy/ci_high"]
     assert latest["test/top2_accuracy/n"] == 3
     assert latest["test/top2_accuracy/std"] > 0
@@ -168,7 +168,7 @@ def test_more_seeds_update_the_aggregate_in_place(
     latest = found[found["run", seeds[0][0].key]["parent"]]["latest"]
     values = [result.metrics["test/top2_accuracy"] for _, result in seeds[1:]]
     assert latest["test/top2_accuracy/n"] == 4
-    assert latest["test/top2_accuracy/mean"] == pytest.approx(mean(values), rel=1e-12)
+    assert latest["test/top2_accuracy/mean"] == float(f"{mean(values):.6g}")
 
 
 def test_a_failed_run_that_succeeds_later_becomes_that_success(
@@ -200,7 +200,7 @@ def test_what_a_changed_study_no_longer_asks_for_is_kept_but_not_current(
     current = {row["tags"]["arm"]: row["tags"]["current"] for (level, _), row in found.items() if level == "aggregate"}
     assert current == {"old": "false", "cross_entropy": "true", "focal": "true"}
     moved = found["run", groups[0][0][0].key]
-    assert moved["name"] == "cross_entropy label_noise=0.0 seed 10"
+    assert moved["name"] == "cross_entropy label_noise=0 seed 10"
     assert found[moved["parent"]]["tags"]["arm"] == moved["tags"]["arm"] == "cross_entropy"
 
 

@@ -15,8 +15,8 @@ from urllib.request import urlopen
 
 import pytest
 
+from setsweep.sweeps.records.mlflow_address import RESULTS, TREE, view_path
 from setsweep.sweeps.records.mlflow_recorder import MlflowRecorder
-from setsweep.sweeps.records.mlflow_view import MEANS, TREE, view_path
 from setsweep.sweeps.study.study import Study
 
 if TYPE_CHECKING:
@@ -97,14 +97,14 @@ def browser(tmp_path: Path) -> Iterator[Chrome]:
 def test_the_view_of_means_lists_every_configuration_with_its_interval(
     server: str, browser: Chrome, study: Study, tmp_path: Path
 ) -> None:
-    browser.get(server + view_path(_experiment(study), MEANS))
+    browser.get(server + view_path(_experiment(study), RESULTS))
     _until(lambda: len(_names(browser)) == 4)
     browser.save_screenshot(str(tmp_path / "means.png"))
 
     assert sorted(_names(browser)) == [
-        "cross_entropy label_noise=0.0",
+        "cross_entropy label_noise=0",
         "cross_entropy label_noise=0.2",
-        "focal label_noise=0.0",
+        "focal label_noise=0",
         "focal label_noise=0.2",
     ]
     means, lows, highs, n = (

@@ -19,6 +19,7 @@ from setsweep.sweeps.execution.executor import Outcome
 from setsweep.sweeps.execution.local_executor import LocalExecutor
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.journal import Journal
+from setsweep.sweeps.records.mlflow_address import view_path
 from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.study.study import Study
 from setsweep.sweeps.sweep.executors import Where
@@ -59,7 +60,8 @@ def run(folder: Path) -> Run:
 
 def test_a_study_is_run_to_its_end_and_its_parts_are_where_it_says(run: Run, tiny: Study) -> None:
     ended, said = run(tiny)
-    assert (ended.stopped, ended.kept, ended.folder, ended.records) == (None, "3 of 3 runs", HOME, "setsweep ui")
+    assert (ended.stopped, ended.kept, ended.folder, ended.records) == (None, "3 of 3 runs", HOME, "setsweep ui tiny")
+    assert ended.address == f"http://127.0.0.1:5000/{view_path('1')}"
     assert ended.report.complete
     assert said[0] == "tiny: 3 of 3 runs to train, 1 at a time"
     assert said[-1].startswith("3 runs in ")
