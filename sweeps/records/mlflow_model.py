@@ -128,10 +128,7 @@ def _signature(predictor: SetPredictor) -> ModelSignature:
         inputs=Schema([TensorSpec(_input_type(predictor), (-1, *predictor.input_shape))]),
         outputs=Schema([TensorSpec(np.dtype(bool), (-1, predictor.num_classes))]),
         params=ParamSchema(
-            [
-                ParamSpec(name, kinds[type(value)], value)
-                for name, value in ServedPredictor(predictor).defaults.items()
-            ]
+            [ParamSpec(name, kinds[type(value)], value) for name, value in ServedPredictor(predictor).defaults.items()]
         ),
     )
 

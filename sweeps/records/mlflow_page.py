@@ -10,10 +10,10 @@ from setsweep.sweeps.records.mlflow_address import view_path
 from setsweep.sweeps.records.mlflow_rows import rounded
 from setsweep.sweeps.records.mlflow_texts import column, own_metric, reported_metrics
 from setsweep.sweeps.records.mlflow_view import views
+from setsweep.sweeps.reports.comparison_tables import difference_tables
 from setsweep.sweeps.reports.formats.markdown import markdown_table
 from setsweep.sweeps.reports.notes import notes, progress
 from setsweep.sweeps.reports.report import Report
-from setsweep.sweeps.reports.comparison_tables import difference_tables
 from setsweep.sweeps.reports.search_tables import search_tables
 from setsweep.sweeps.reports.table import Table
 from setsweep.sweeps.reports.tables import result_tables

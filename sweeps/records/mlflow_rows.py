@@ -196,9 +196,7 @@ def aggregate_rows(
     yield from (row for row in final if not _is_test(row.name))
 
 
-def _final_rows(
-    pairs: Pairs, finals: Sequence[Aggregate], time: int, expected: Sequence[str]
-) -> Iterator[MetricRow]:
+def _final_rows(pairs: Pairs, finals: Sequence[Aggregate], time: int, expected: Sequence[str]) -> Iterator[MetricRow]:
     done = [result for _, result in pairs if result.status == "done"]
     last = {
         name: max(result.epochs[-1] for result in done if name in result.curves)

@@ -215,6 +215,9 @@ def _environment_without_setsweep(folder: Path) -> str:
     program = [python, "-c", "import setsweep.losses"]
     found = subprocess.run(program, check=False, env=without, cwd=folder, capture_output=True)
     assert b"ModuleNotFoundError" in found.stderr
+    server = folder / "bin" / "uvicorn"  # by which MLflow serves; the one that is installed is of the other Python
+    server.write_text(f"#!{python}\nfrom uvicorn.main import main\n\nmain()\n")
+    server.chmod(0o755)
     return python
 
 
