@@ -87,4 +87,4 @@ def _percent(share: float) -> str:
 
 
 def _interval(each: Estimate) -> str:
-    return f"{100 * each.value:.0f} % ({100 * each.low:.0f} to {100 * each.high:.0f})"
+    return f"{100 * max(0.0, each.value):.0f} % ({100 * each.low:.0f} to {100 * each.high:.0f})"

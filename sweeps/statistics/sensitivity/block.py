@@ -20,8 +20,10 @@ def score_table(scores: npt.ArrayLike, *, axes: int) -> Floats:
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != axes:
         raise ValueError(f"scores must have {axes} axes, got {table.ndim}.")
-    if np.isinf(table).any() or not np.isfinite(table).any():
-        raise ValueError(f"scores must be finite or NaN, and one at least a number, got {table.tolist()}.")
+    if np.isinf(table).any():
+        raise ValueError(f"scores must be finite or NaN, got {table[np.isinf(table)][0]}.")
+    if not np.isfinite(table).any():
+        raise ValueError(f"one score at least must be a number, got {table.size} without one.")
     return table
 
 

@@ -47,7 +47,7 @@ def test_what_is_left_out_is_named() -> None:
 def test_tables_that_are_none_are_refused() -> None:
     with pytest.raises(ValueError, match="scores must have 2 axes, got 1"):
         score_table([0.5], axes=2)
-    with pytest.raises(ValueError, match="scores must be finite or NaN, and one at least a number"):
+    with pytest.raises(ValueError, match="one score at least must be a number, got 1 without one"):
         score_table([[np.nan]], axes=2)
     with pytest.raises(ValueError, match="scores must be finite or NaN"):
         score_table([[np.inf, 1.0]], axes=2)
