@@ -15,7 +15,7 @@ from setsweep.sweeps.study.protocol import (
     search_settings,
 )
 from setsweep.sweeps.study.reader import ABOUT, DATA_FILES, NAME
-from setsweep.sweeps.study.sensitivity import SETTINGS
+from setsweep.sweeps.study.sensitivity import SENSITIVITY
 from setsweep.sweeps.study.training import KEEP_LR, KEEP_LR_PER_EXAMPLE
 from setsweep.trainables.config.run_config import TRAINING
 from setsweep.trainables.config.sections import TABLES, declared_settings, k_rule
@@ -67,7 +67,7 @@ def study_groups() -> list[Group]:
             "sensitivity",
             "",
             "how results depend on hyperparameters, each varied",
-            _below("sensitivity", {**SETTINGS, "ARM.HYPERPARAMETER": VALUES}),
+            _below("sensitivity", {**SENSITIVITY, "ARM.HYPERPARAMETER": VALUES}),
         ),
         Group("compare", "", "which differences are tested", _below("compare", compare_settings(None, ()))),
         Group("resources", "", "what a run occupies", _below("resources", RESOURCES)),

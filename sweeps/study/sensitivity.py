@@ -16,7 +16,7 @@ from setsweep.sweeps.study.varied import Sensitivity
 from setsweep.trainables.settings.rules import one_of, whole
 from setsweep.trainables.settings.setting import Setting
 
-SETTINGS = {
+SENSITIVITY = {
     "seeds": Setting(seeds_rule(0), first_seeds(0, 5), "the same for every configuration"),
     "at": Setting(one_of("chosen", "default"), "chosen", "where everything else stands that is searched"),
     "points": Setting(whole(2, high=MAX_COMBINATIONS), 64, "of a Sobol sequence, for three hyperparameters or more"),
@@ -38,8 +38,8 @@ def read_sensitivity(
     if findings.source.values.get("sensitivity") is None:
         return None
     section = Section(findings, ("sensitivity",))
-    settings = {name: section.read(name, setting) for name, setting in SETTINGS.items()}
-    paths = [path for path in section.values if path not in SETTINGS]
+    settings = {name: section.read(name, setting) for name, setting in SENSITIVITY.items()}
+    paths = [path for path in section.values if path not in SENSITIVITY]
     if not paths:
         findings.add(("sensitivity",), "must name a hyperparameter, as in ARM.alpha: 9, got none.")
     axes = [read_axis(findings, path, section.values[path], arms) for path in paths]

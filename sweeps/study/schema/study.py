@@ -36,7 +36,7 @@ from setsweep.sweeps.study.schema.settings import (
     value_schema,
     values_schema,
 )
-from setsweep.sweeps.study.sensitivity import SETTINGS
+from setsweep.sweeps.study.sensitivity import SENSITIVITY
 from setsweep.sweeps.study.training import KEEP_LR, KEEP_LR_PER_EXAMPLE
 from setsweep.trainables.config.presets import PRESETS
 from setsweep.trainables.config.run_config import SECTIONS, TRAINING
@@ -177,7 +177,7 @@ def _search() -> Schema:
 def _sensitivity() -> Schema:
     """Settings, and hyperparameters by their path: those of training, of all losses that have them, or of an arm."""
     own = {path: _varied(setting) for path, setting in PATHS.items()}
-    section = _mapping({**_values(SETTINGS), **own})
+    section = _mapping({**_values(SENSITIVITY), **own})
     return {**section, "patternProperties": {rf"^(?!({'|'.join(SHARED)})\.)[^.]+\..": _varied(VALUES)}}
 
 

@@ -102,3 +102,13 @@ def test_what_is_done_is_not_given_out_again(at: str) -> None:
     again = Planner(study(at=at), first.results)
     assert drive(again) == []
     assert [run.key for run, _ in again.runs()] == [run.key for run, _ in first.runs()]
+
+
+def test_an_arm_that_a_point_does_not_concern_tries_the_same_and_is_trained_once() -> None:
+    arms = {"focal": {"gamma": {"uniform": [0.5, 5]}}, "avgk": {"k": 2}}
+    planner = Planner(read_study(PLAIN | {"arms": arms, "grid": {"avgk.alpha": [0.5, 5]}, "sensitivity": None}))
+    given = [run for run in drive(planner) if run.arm == "focal"]
+    # 5 trials, and choice and default with 2 seeds each; the best trial is the first of equals, which is the default.
+    assert len(given) == 5 + 2
+    assert planner.total_of("focal") == 2 * (5 + 4)
+    assert planner.done == planner.total

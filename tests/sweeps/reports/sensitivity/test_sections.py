@@ -201,3 +201,16 @@ def test_a_study_with_nothing_to_say_is_refused(reported: Any, sections: Any, mo
 def test_computed_twice_it_is_equal(reported: Any, grid: Any) -> None:
     first, second = ([*map(str, blocks(build_sensitivity(reported(**grid))))] for _ in range(2))
     assert first == second
+
+
+def test_a_mean_over_the_other_hyperparameter_is_missing_where_one_of_its_runs_is(reported: Any) -> None:
+    # Without alpha 10 at batch size 64, which diverged on seed 0, the mean of that seed would be of another mixture.
+    def outcome(run: Any) -> RunResult:
+        if (run.config.loss.get("alpha"), run.config.training.batch_size, run.seed) == (10, 64, 0):
+            return RunResult(key=run.key, status="diverged", reason="training loss must be finite, got nan in epoch 1.")
+        value = 0.9 if run.config.training.batch_size == 64 else 0.5
+        return RunResult(key=run.key, status="done", metrics={f"{s}/avg2_accuracy": value for s in ("val", "test")})
+
+    report = reported(outcome, sensitivity={"avgk.alpha": [1, 10], "training.batch_size": [16, 64], "seeds": 3})
+    rows = tables(report)["avgk: alpha, mean over training.batch_size"]
+    assert [(row[1].split()[0], row[2]) for row in rows] == [("70.00", "3"), ("70.00", "2")]

@@ -12,6 +12,7 @@ from setsweep.losses import LOSSES
 from setsweep.sweeps.study.comparing import compare_settings
 from setsweep.sweeps.study.protocol import RESOURCES, confirm_settings, search_settings
 from setsweep.sweeps.study.rules import metrics_rule
+from setsweep.sweeps.study.sensitivity import SENSITIVITY
 from setsweep.sweeps.study.space import KINDS, read_space
 from setsweep.trainables.config.presets import PRESETS
 from setsweep.trainables.config.run_config import TRAINING
@@ -157,6 +158,7 @@ def test_the_grid_takes_any_setting_of_a_function_of_ones_own_but_its_name(accep
     [
         ("search", search_settings(())),
         ("confirm", confirm_settings()),
+        ("sensitivity", SENSITIVITY),
         ("compare", compare_settings(None, ())),
         ("resources", RESOURCES),
     ],
