@@ -1,19 +1,19 @@
 """Many runs: studies, search, seeds, execution, records, statistics, reports and the command line.
 
-From Python: `run_study`, `read_study` and `report`. What they need is imported when they are called.
+From Python: `run_study`, `read_study`, `report` and `rescore`. What they need is imported when they are called.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from setsweep.sweeps.study.study import Study
     from setsweep.sweeps.sweep.result import StudyResult
 
-__all__ = ["read_study", "report", "run_study"]
+__all__ = ["read_study", "report", "rescore", "run_study"]
 
 DEFAULT_STORAGE = "setsweep-results"
 
@@ -98,3 +98,23 @@ def report(storage: str | Path, study: str) -> StudyResult:
     from setsweep.sweeps.sweep.result import stored_result
 
     return stored_result(study, str(storage))
+
+
+def rescore(
+    storage: str | Path, study: str, overrides: Sequence[str] = (), *, thresholds: Literal["val", "test"] = "val"
+) -> StudyResult:
+    """What a study gives by the scores that it has kept (``keep: {scores: confirm}``); nothing is trained.
+
+    Args:
+        storage: where its results are kept.
+        study: its name, or its file.
+        overrides: what is asked instead, as in ``k=[1, 5]``: k, training.head (ml, sccp, or best: for each accuracy the
+            one that is better on validation), training.threshold_scores and compare.*.
+        thresholds: the split that the thresholds of average-k sets come from.
+
+    Raises:
+        ValueError: a field that needs another training, a value that breaks its rule, or scores that were not kept.
+    """
+    from setsweep.sweeps.sweep.rescoring import rescored_study
+
+    return rescored_study(study, str(storage), overrides, thresholds)

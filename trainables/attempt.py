@@ -24,6 +24,7 @@ def attempt(
     attempts: int = 1,
     checkpoint: Path | None = None,
     keep_models: Sequence[KeepModel | None] = (),
+    keep_scores: Sequence[Path | None] = (),
 ) -> list[RunResult]:
     """`train_seeds`, with any exception recorded as a failed run.
 
@@ -36,14 +37,16 @@ def attempt(
         dataset: gives the data of each; may raise like anything else.
         attempts: how often these runs have been started, this time included.
         checkpoint: see `trainables.loop.train`.
-        keep_models: see `trainables.loop.train_seeds`.
+        keep_models, keep_scores: see `trainables.loop.train_seeds`.
     """
     started = time.time()
     keep_models = keep_models or [None] * len(configs)
     with last_lines() as shown:
         try:
             datasets = [dataset(config) for config in configs]
-            results = train_seeds(configs, datasets=datasets, checkpoint=checkpoint, keep_models=keep_models)
+            results = train_seeds(
+                configs, datasets=datasets, checkpoint=checkpoint, keep_models=keep_models, keep_scores=keep_scores
+            )
             return [replace(result, attempts=attempts) for result in results]
         except Exception as error:  # noqa: BLE001 - a run must never take the sweep with it, whatever it raises
             reason = f"{type(error).__name__}: {error}"
@@ -56,6 +59,11 @@ def attempt(
         result
         for part in (slice(half), slice(half, None))
         for result in attempt(
-            configs[part], dataset, attempts=attempts, checkpoint=checkpoint, keep_models=keep_models[part]
+            configs[part],
+            dataset,
+            attempts=attempts,
+            checkpoint=checkpoint,
+            keep_models=keep_models[part],
+            keep_scores=keep_scores[part],
         )
     ]

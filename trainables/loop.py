@@ -47,6 +47,7 @@ def train(
     checkpoint: Path | None = None,
     checkpoint_seconds: float = 60.0,
     keep_model: KeepModel | None = None,
+    keep_scores: Path | None = None,
     on_epoch: EpochReport | None = None,
 ) -> RunResult:
     """Train one configuration with one seed and measure it.
@@ -59,6 +60,8 @@ def train(
         checkpoint_seconds: time between checkpoints, or more (see `trainables.checkpoint.Saver`); 0 writes one after
             every step.
         keep_model: where to save the trained model, if anywhere.
+        keep_scores: the folder to write the scores of every kept epoch to, if any (see
+            `trainables.evaluation.score_store`).
         on_epoch: called after each evaluation with the epoch and its metrics.
 
     Returns:
@@ -74,6 +77,7 @@ def train(
         checkpoint=checkpoint,
         checkpoint_seconds=checkpoint_seconds,
         keep_models=[keep_model],
+        keep_scores=[keep_scores],
         on_epoch=on_epoch and (lambda seed, epoch, metrics: on_epoch(epoch, metrics)),
     )
     return result
@@ -86,6 +90,7 @@ def train_seeds(
     checkpoint: Path | None = None,
     checkpoint_seconds: float = 60.0,
     keep_models: Sequence[KeepModel | None] | None = None,
+    keep_scores: Sequence[Path | None] = (),
     on_epoch: Report | None = None,
 ) -> list[RunResult]:
     """Train a seed group: several seeds of one configuration together; with one, this is `train`.
@@ -95,7 +100,7 @@ def train_seeds(
         datasets: of each.
         checkpoint: see `train`; of all of them together.
         checkpoint_seconds: see `train`.
-        keep_models: see `train`; of each.
+        keep_models, keep_scores: see `train`; of each.
         on_epoch: called after each evaluation with the seed, the epoch and its metrics.
 
     Returns:
@@ -109,7 +114,8 @@ def train_seeds(
     device = find_device(configs[0].training.device)
     key = _group_key(configs, device)
     with seeded(derived_seed(configs[0].seed, "model"), device), product_precision(configs[0].training.precision):
-        group = SeedGroup(configs, datasets, [keep.criterion if keep else None for keep in keep_models], device)
+        criteria = [keep.criterion if keep else None for keep in keep_models]
+        group = SeedGroup(configs, datasets, criteria, device, keep_scores)
         if checkpoint is not None and (state := load_checkpoint(checkpoint, key=key)):
             group.restore(state)
         clock = time.perf_counter()

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import torch
 
@@ -19,6 +20,7 @@ from setsweep.trainables.checkpoint import Saver
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.device import random_state, set_random_state
 from setsweep.trainables.evaluation.history import History
+from setsweep.trainables.evaluation.score_store import ScoreWriter
 from setsweep.trainables.evaluation.split_measure import SplitMeasure
 from setsweep.trainables.learners.build import build_learner
 from setsweep.trainables.learners.initial import training_feed
@@ -36,11 +38,17 @@ class SeedGroup:
         datasets: Sequence[Dataset],
         criteria: Sequence[str | None],
         device: torch.device,
+        score_folders: Sequence[Path | None] = (),
     ) -> None:
         self.training, self.test, self.device = configs[0].training, configs[0].test, device
         if device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(device)
-        self.histories = [History(*pair) for pair in zip(configs, criteria, strict=True)]
+        self._score_folders = score_folders or [None] * len(configs)
+        self._datasets = datasets
+        self.histories = [
+            History(config, criterion, keep_scores=folder is not None)
+            for config, criterion, folder in zip(configs, criteria, self._score_folders, strict=True)
+        ]
         self.feeds = [training_feed(config, dataset, device) for config, dataset in zip(configs, datasets, strict=True)]
         self.learner = build_learner(configs, datasets, device)
         self.measure = SplitMeasure(configs[0], datasets, device)
@@ -51,11 +59,11 @@ class SeedGroup:
         self.clock = time.perf_counter()
 
     def finish(self, saver: Saver, on_epoch: Report | None) -> None:
-        """Train to the end, or until every seed has diverged or run out of patience; then test."""
+        """Train to the end, or until every seed has diverged or run out of patience; then test, and keep scores."""
         while self.more:
             self.advance(saver, on_epoch)
-        if self.test and any(history.reason is None for history in self.histories):
-            self._test()
+        if any(history.reason is None for history in self.histories):
+            self._show_kept_epochs()
 
     @property
     def more(self) -> bool:
@@ -99,12 +107,15 @@ class SeedGroup:
                 if on_epoch is not None:
                     on_epoch(history.config.seed, self.epoch, metrics)
 
-    def _test(self) -> None:
-        """Test the model of every epoch that some metric reports, once each, with its own thresholds.
+    def _show_kept_epochs(self) -> None:
+        """Test the model of every epoch that some metric reports, once each, with its own thresholds; keep its scores.
 
-        The n-th epochs kept by the seeds are tested together; a seed that keeps fewer shows its last again, and one
+        The n-th epochs kept by the seeds are shown together; a seed that keeps fewer shows its last again, and one
         that diverged before it had any shows what it has, to no effect.
         """
+        writers = self._score_writers()
+        if not self.test and not writers:
+            return
         weights = self.learner.weights
         waiting = [list(history.kept.items()) for history in self.histories]
         for turn in range(max(map(len, waiting))):
@@ -113,9 +124,28 @@ class SeedGroup:
                 for seed, (history, kept) in enumerate(zip(self.histories, waiting, strict=True))
             ]
             self.learner.load_weights([kept for _, (_, kept) in shown])
-            measured = self.measure(self.learner, "test", [thresholds for _, (thresholds, _) in shown])
-            for history, (epoch, _), test in zip(self.histories, shown, measured, strict=True):
-                history.best.add_test(epoch, test.metrics)
+            if self.test:
+                measured = self.measure(self.learner, "test", [thresholds for _, (thresholds, _) in shown])
+                for history, (epoch, _), test in zip(self.histories, shown, measured, strict=True):
+                    history.best.add_test(epoch, test.metrics)
+            if writers:
+                self._keep_scores(writers, [epoch for epoch, _ in shown])
+        for writer in writers.values():
+            writer.finish()
+
+    def _score_writers(self) -> dict[int, ScoreWriter]:
+        """Those of the seeds whose scores are kept, by their position; of a seed that has diverged none are."""
+        return {
+            seed: ScoreWriter(folder, history.config, self._datasets[seed])
+            for seed, (history, folder) in enumerate(zip(self.histories, self._score_folders, strict=True))
+            if folder is not None and history.reason is None
+        }
+
+    def _keep_scores(self, writers: Mapping[int, ScoreWriter], epochs: Sequence[int]) -> None:
+        splits: tuple[Literal["val", "test"], ...] = ("val", "test") if self.test else ("val",)
+        scores = {split: self.measure.heads(self.learner, split) for split in splits}
+        for seed, writer in writers.items():
+            writer.add(epochs[seed], {split: of_seeds[seed] for split, of_seeds in scores.items()})
 
     def state(self) -> dict[str, Any]:
         """All that the rest of the training depends on."""

@@ -34,6 +34,7 @@ from setsweep.sweeps.study.study import Resources, Study
 from setsweep.sweeps.sweep.preflight import check_functions
 from setsweep.sweeps.sweep.progress import duration
 from setsweep.trainables.config.run_config import RunConfig, Training
+from setsweep.trainables.evaluation.score_store import most_bytes
 from setsweep.trainables.probes.steps import run_seconds
 from setsweep.trainables.warm_up import warm_up
 
@@ -47,10 +48,12 @@ class Cost:
     Args:
         seconds: of training and evaluation; its share, where seeds train side by side.
         mebibytes: peak memory of a process that trains one such run, or as many seeds as train side by side.
+        scores: bytes that its scores take at most, were they kept.
     """
 
     seconds: float
     mebibytes: float
+    scores: int
 
 
 def command(
@@ -89,12 +92,13 @@ def print_plan(study: Study, *, storage: str, slots: int | None = None) -> None:
     varied = ["sensitivity"] if study.sensitivity else []
     for heading in ("arm", "search", "confirm", *varied, "runs", "done", "a run takes", "memory"):
         table.add_column(heading, justify="left" if heading == "arm" else "right")
-    seconds = 0.0
+    seconds = scores = 0.0
     for arm in study.arms:
         runs = planner.total_of(arm)
         done = sum(result is not None for run, result in planner.runs() if run.arm == arm)
         cost = measure(study, _example(study, arm))
         seconds += cost.seconds * (runs - done)
+        scores += cost.scores * _kept(planner, arm, runs) / 2**30
         table.add_row(
             arm, *_counts(study, arm), str(runs), str(done), _precise(cost.seconds), f"{cost.mebibytes:.0f} MiB"
         )
@@ -106,6 +110,17 @@ def print_plan(study: Study, *, storage: str, slots: int | None = None) -> None:
     )
     if seen := smallest_difference(study, planner.runs()):
         console.print(seen)
+    if study.keep.scores != "none":
+        console.print(f"Scores kept: at most {scores:.2g} GiB, of {study.keep.limit:g} GiB that they may take.")
+
+
+def _kept(planner: Planner, arm: str, runs: int) -> int:
+    """Of so many runs of an arm, how many keep their scores."""
+    keep = planner.study.keep.scores
+    if keep == "all":
+        return runs
+    searched = sum(run.stage == "search" for run, _ in planner.runs() if run.arm == arm)
+    return 0 if keep == "none" else runs - searched
 
 
 def measure(study: Study, configs: Sequence[RunConfig]) -> Cost:
@@ -124,7 +139,8 @@ def _probe(configs: Sequence[RunConfig], root: str | None, download: bool, resou
         seconds = _from_epochs(team, datasets, root, download)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     mebibytes = peak / (2**20 if sys.platform == "darwin" else 2**10)
-    return Cost(seconds=seconds, mebibytes=mebibytes)
+    scores = most_bytes(config, datasets.dataset(Job(configs=(config,), root=root, download=download), config))
+    return Cost(seconds=seconds, mebibytes=mebibytes, scores=scores)
 
 
 def _from_steps(team: Sequence[RunConfig], datasets: DatasetCache, root: str | None, download: bool) -> float | None:

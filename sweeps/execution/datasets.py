@@ -25,7 +25,10 @@ def base_jobs(job: Job) -> dict[str, Job]:
     """What names each shared part of a job's data, with the run of the job whose it is: one part for all of them, but
     where every seed has a split of its own; none where every seed draws its own data.
     """
-    keys = ((base_key(data_of(config)), replace(job, configs=(config,), keep_models=())) for config in job.configs)
+    keys = (
+        (base_key(data_of(config)), replace(job, configs=(config,), keep_models=(), keep_scores=()))
+        for config in job.configs
+    )
     return {key: own for key, own in reversed(list(keys)) if key is not None}
 
 
@@ -57,7 +60,7 @@ class DatasetCache:
         if key not in self._bases:
             if data_of(config) is not config.data:
                 self._bases = {kept: base for kept, base in self._bases.items() if kept in base_jobs(job)}
-            self._bases[key] = self._load(replace(job, configs=(config,), keep_models=()))
+            self._bases[key] = self._load(replace(job, configs=(config,), keep_models=(), keep_scores=()))
         return load_dataset(config.data, seed=config.seed, base=self._bases[key])
 
     def take_base(self, job: Job) -> Dataset:

@@ -20,6 +20,7 @@ class Job:
         configs: what to train; equal but for the seed.
         checkpoint: file to checkpoint to and to resume from; must be reachable from wherever the job may run.
         keep_models: where to save the trained model of each, if it is wanted; empty: of none.
+        keep_scores: the folder to write the scores of each to, if they are wanted; empty: of none.
         root: where the data files lie; None: the default.
         download: whether missing data files may be downloaded.
         probe: don't train: measure how many of these seeds are best trained together.
@@ -29,6 +30,7 @@ class Job:
     configs: tuple[RunConfig, ...]
     checkpoint: Path | None = None
     keep_models: tuple[KeepModel | None, ...] = ()
+    keep_scores: tuple[Path | None, ...] = ()
     root: str | None = None
     download: bool = False
     probe: bool = False

@@ -33,6 +33,7 @@ class JobRunner:
             attempts=job.attempts,
             checkpoint=job.checkpoint,
             keep_models=job.keep_models,
+            keep_scores=job.keep_scores,
         )
 
     def group_size(self, job: Job) -> int:

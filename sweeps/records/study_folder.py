@@ -55,6 +55,23 @@ def model_folder(folder: Path, run: PlannedRun) -> Path:
     return folder / "models" / run.key
 
 
+def score_folder(folder: Path, run: PlannedRun) -> Path:
+    """Where the scores of a run lie in the study's folder; see `trainables.evaluation.score_store`."""
+    return folder / "scores" / run.key
+
+
+def scores_size(folder: Path) -> int:
+    """The bytes that all scores in a study's folder take."""
+    return sum(map(_size, (folder / "scores").rglob("*.pt")))
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:  # one in the middle of being written
+        return 0
+
+
 def open_journal(study: Study, folder: Path, *, replace: bool = False) -> Journal:
     """The study's journal, open for writing.
 

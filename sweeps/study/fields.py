@@ -10,6 +10,7 @@ from setsweep.losses.values import nearest
 from setsweep.sweeps.study.axes import VALUES
 from setsweep.sweeps.study.comparing import compare_settings
 from setsweep.sweeps.study.protocol import (
+    KEEP,
     RESOURCES,
     confirm_settings,
     search_settings,
@@ -70,6 +71,7 @@ def study_groups() -> list[Group]:
             _below("sensitivity", {**SENSITIVITY, "ARM.HYPERPARAMETER": VALUES}),
         ),
         Group("compare", "", "which differences are tested", _below("compare", compare_settings(None, ()))),
+        Group("keep", "", "what is kept of runs beside their results", _below("keep", KEEP)),
         Group("resources", "", "what a run occupies", _below("resources", RESOURCES)),
     ]
 

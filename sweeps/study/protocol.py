@@ -1,4 +1,4 @@
-"""Reads how a study chooses and what that costs: `search`, `confirm` and `resources`."""
+"""Reads how a study chooses, what it keeps and what that costs: `search`, `confirm`, `keep` and `resources`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, get_args
 from setsweep.losses.values import as_number
 from setsweep.sweeps.study.findings import Findings, Section
 from setsweep.sweeps.study.rules import objectives_rule
-from setsweep.sweeps.study.study import FIRST_SEARCH_SEED, MAX_SEEDS, Arm, Confirm, Resources, Sampler, Search
+from setsweep.sweeps.study.study import FIRST_SEARCH_SEED, MAX_SEEDS, Arm, Confirm, Keep, Resources, Sampler, Search
 from setsweep.sweeps.study.training import TrainingBlock
 from setsweep.trainables.config.complete import SEED
 from setsweep.trainables.evaluation.metric import accuracy
@@ -195,6 +195,19 @@ RESOURCES: dict[str, Setting] = {
         whole(1, besides=("auto",)), 1, "of a configuration that train together; auto: as many as is measured best"
     ),
 }
+
+
+KEEP: dict[str, Setting] = {
+    "scores": Setting(
+        one_of("confirm", "all", "none"), "none", "of which runs the scores of every kept epoch are, to be rescored"
+    ),
+    "limit": Setting(real(above=0), 10.0, "that scores may take; of runs that begin beyond it none are", unit="GiB"),
+}
+
+
+def read_keep(findings: Findings) -> Keep:
+    """What is kept of runs beside their results."""
+    return Keep(**Section(findings, ("keep",), KEEP).read_all(KEEP))
 
 
 def read_resources(findings: Findings) -> Resources:

@@ -15,6 +15,7 @@ from setsweep.sweeps.study.protocol import (
     check_device,
     check_search,
     read_confirm,
+    read_keep,
     read_resources,
     read_search,
 )
@@ -39,7 +40,7 @@ ROOT = Setting(text(), None, "where the data files lie; default: SETSWEEP_DATA, 
 DOWNLOAD = Setting(flag(), False, "whether data files that are missing are fetched")
 DATA_FILES = {"root": ROOT, "download": DOWNLOAD}  # what `data` may hold besides what decides a result
 
-FIELDS = (*REQUIRED, "about", "training", "grid", "search", "confirm", "sensitivity", "compare", "resources")
+FIELDS = (*REQUIRED, "about", "training", "grid", "search", "confirm", "sensitivity", "compare", "keep", "resources")
 
 
 def read_study(study: str | Path | Mapping[str, Any], overrides: Sequence[str] = ()) -> Study:
@@ -99,6 +100,7 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
         confirm=confirm,
         sensitivity=sensitivity,
         compare=read_compare(findings, list(source.values["arms"]) if arms else None, k),
+        keep=read_keep(findings),
         resources=resources,
         data_root=root,
         download=download,

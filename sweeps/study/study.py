@@ -181,6 +181,19 @@ class Resources:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Keep:
+    """What is kept of runs beside their results.
+
+    Args:
+        scores: of which runs every kept epoch's scores are: those that are confirmed, all, or none.
+        limit: GiB that the scores of a study may take; of runs that begin beyond it none are kept.
+    """
+
+    scores: Literal["confirm", "all", "none"] = "none"
+    limit: float = 10.0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Study:
     """A checked study.
 
@@ -214,6 +227,7 @@ class Study:
     confirm: Confirm = field(default_factory=Confirm)
     sensitivity: Sensitivity | None = None
     compare: Compare = field(default_factory=Compare)
+    keep: Keep = field(default_factory=Keep)
     resources: Resources = field(default_factory=Resources)
     data_root: str | None = None
     download: bool = False

@@ -14,7 +14,7 @@ from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.planning.seed_groups import Probe, SeedGroups, Train
 from setsweep.sweeps.records.journal import Journal
-from setsweep.sweeps.records.study_folder import model_folder
+from setsweep.sweeps.records.study_folder import model_folder, score_folder, scores_size
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.checkpoint import remove_checkpoint
 from setsweep.trainables.config.run_config import KeepModel
@@ -131,6 +131,7 @@ class Sweep:
         job = Job(
             configs=tuple(run.config for run in work.runs),
             keep_models=tuple(self._keep_model(run) for run in work.runs),
+            keep_scores=tuple(self._keep_scores(run) for run in work.runs),
             root=self.study.data_root,
             download=self.study.download,
             probe=isinstance(work, Probe),
@@ -145,6 +146,12 @@ class Sweep:
         if run.stage != "confirm" or run.seed != self.study.confirm_seeds[0]:
             return None
         return KeepModel(folder=model_folder(self.folder, run), criterion=model_criterion(self.study))
+
+    def _keep_scores(self, run: PlannedRun) -> Path | None:
+        keep = self.study.keep
+        if keep.scores == "none" or (keep.scores == "confirm" and run.stage == "search"):
+            return None
+        return score_folder(self.folder, run) if scores_size(self.folder) < keep.limit * 2**30 else None
 
 
 def model_criterion(study: Study) -> str:

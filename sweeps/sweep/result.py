@@ -32,13 +32,17 @@ class StudyResult:
     Args:
         study: as it is asked for.
         folder: of the study.
+        runs: decided so far, with their results; None: those that the folder holds.
     """
 
-    def __init__(self, study: Study, folder: Path) -> None:
+    def __init__(
+        self, study: Study, folder: Path, runs: Sequence[tuple[PlannedRun, RunResult | None]] | None = None
+    ) -> None:
         planner, looks = stored_state(study, folder)
-        self.study, self.folder = planner.study, folder
+        self.study, self.folder = (planner.study if runs is None else study), folder
         asked = self.study.at_epochs
-        self._runs = [(run, result and with_values_at(result, asked)) for run, result in planner.runs()]
+        found = planner.runs() if runs is None else runs
+        self._runs = [(run, result and with_values_at(result, asked)) for run, result in found]
         self._report = build_report(self.study, self._runs, looks)
 
     @property

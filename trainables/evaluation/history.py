@@ -21,6 +21,7 @@ class History:
     Args:
         config: complete.
         criterion: the accuracy whose best epoch's weights will be saved, if any.
+        keep_scores: whether the scores of every kept epoch will be.
 
     Attributes:
         config, criterion: as given.
@@ -36,11 +37,11 @@ class History:
         ValueError: the criterion is not measured.
     """
 
-    def __init__(self, config: RunConfig, criterion: str | None) -> None:
+    def __init__(self, config: RunConfig, criterion: str | None, *, keep_scores: bool = False) -> None:
         known = [metric.name for metric in accuracies(config.k)]
         if criterion is not None and criterion not in known:
             raise ValueError(f"keep_model.criterion must be one of {', '.join(known)}, got {criterion!r}.")
-        self.config, self.criterion = config, criterion
+        self.config, self.criterion, self._keep_scores = config, criterion, keep_scores
         self.best = BestEpochs(config.training.keep)
         self.epochs: list[int] = []
         self.curves: dict[str, list[float]] = {}
@@ -94,7 +95,7 @@ class History:
         """A search reports no test numbers, and with `keep: last` only the last epoch's model is ever reported."""
         training = self.config.training
         reported = training.keep == "best" or epoch == training.epochs
-        return reported and (self.config.test or self.criterion is not None)
+        return reported and (self.config.test or self.criterion is not None or self._keep_scores)
 
     def final_metrics(self) -> dict[str, float]:
         """Each metric at its best epoch, and the last training loss."""

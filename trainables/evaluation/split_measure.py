@@ -9,9 +9,11 @@ import torch
 
 from setsweep.data.dataset import Dataset
 from setsweep.data.feeds import evaluation_batches
+from setsweep.losses import LOSSES
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.evaluation.metrics import Evaluation, Meter
 from setsweep.trainables.evaluation.probabilities import probabilities_of, scale_of
+from setsweep.trainables.evaluation.score_store import Heads
 from setsweep.trainables.learners.learner import Learner
 
 
@@ -45,6 +47,17 @@ class SplitMeasure:
             for meter, each, (_, labels) in zip(meters, scores, chunks, strict=True):
                 meter.add(each, labels)
         return [meter.finish() for meter in meters]
+
+    @torch.inference_mode()
+    def heads(self, learner: Learner, split: Literal["val", "test"]) -> list[Heads]:
+        """The scores of every head of each model that scores the classes, in the main memory."""
+        every = LOSSES[self._config.loss["name"]].either_head_predicts
+        pieces: list[list[Heads]] = [[] for _ in self._datasets]
+        feeds = [evaluation_batches(each, getattr(each, split), self._device) for each in self._datasets]
+        for chunks in zip(*feeds, strict=True):
+            for kept, heads in zip(pieces, learner.heads([inputs for inputs, _ in chunks]), strict=True):
+                kept.append(tuple(head.cpu() for head in (heads if every else heads[:1])))
+        return [tuple(torch.cat(each) for each in zip(*kept, strict=True)) for kept in pieces]
 
     def _meter(self, number: int, split: str, thresholds: Sequence[Mapping[int, float]] | None) -> Meter:
         dataset = self._datasets[number]

@@ -23,6 +23,10 @@ class Learner(Protocol):
         """(batch, classes) scores of each model for its inputs, for evaluation; of the head that predicts."""
         ...
 
+    def heads(self, inputs: Sequence[Tensor]) -> Sequence[tuple[Tensor, ...]]:
+        """As `scores`, of every head of each model."""
+        ...
+
     def finite(self) -> list[bool]:
         """Whether all weights of each model are finite."""
         ...

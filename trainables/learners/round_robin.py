@@ -62,6 +62,10 @@ class RoundRobinLearner:
         """See `Learner`."""
         return [learner.scores([each])[0] for learner, each in zip(self._learners, inputs, strict=True)]
 
+    def heads(self, inputs: Sequence[Tensor]) -> Sequence[tuple[Tensor, ...]]:
+        """See `Learner`."""
+        return [learner.heads([each])[0] for learner, each in zip(self._learners, inputs, strict=True)]
+
     def finite(self) -> list[bool]:
         """See `Learner`."""
         return [learner.finite()[0] for learner in self._learners]

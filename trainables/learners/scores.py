@@ -22,6 +22,11 @@ def compute_scores(
     return (scores[0].float(), scores[1].float()) if isinstance(scores, tuple) else scores.float()
 
 
+def all_heads(scores: Scores) -> tuple[Tensor, ...]:
+    """The scores of each head."""
+    return scores if isinstance(scores, tuple) else (scores,)
+
+
 def of_predicting_head(scores: Scores, training: Training) -> Tensor:
     """The scores of the head that predicts, where there are two."""
     return scores[0 if training.head == "ml" else 1] if isinstance(scores, tuple) else scores

@@ -17,7 +17,7 @@ from setsweep.trainables.learners.averaging import MovingAverage
 from setsweep.trainables.learners.initial import initial_loss, initial_model
 from setsweep.trainables.learners.learner import Weights
 from setsweep.trainables.learners.optimizers import Updates, build_loss_optimizer, build_optimizer
-from setsweep.trainables.learners.scores import compute_scores, of_predicting_head
+from setsweep.trainables.learners.scores import all_heads, compute_scores, of_predicting_head
 from setsweep.trainables.models.heads import Scores
 
 Network = Callable[[Tensor], Any]
@@ -75,6 +75,12 @@ class SoloLearner:
         if self._evaluated.training:
             self._evaluated.eval()
         return [of_predicting_head(self._scores(self._evaluated, inputs[0]), self._training)]
+
+    def heads(self, inputs: Sequence[Tensor]) -> Sequence[tuple[Tensor, ...]]:
+        """See `Learner`."""
+        if self._evaluated.training:
+            self._evaluated.eval()
+        return [all_heads(self._scores(self._evaluated, inputs[0]))]
 
     def _scores(self, network: Network, inputs: Tensor) -> Scores:
         if self._device.type == "cuda" and inputs.dim() == 4:

@@ -25,7 +25,7 @@ from setsweep.trainables.learners.initial import initial_loss, initial_model
 from setsweep.trainables.learners.learner import Weights
 from setsweep.trainables.learners.model_stack import StackedNetwork, stack_models
 from setsweep.trainables.learners.optimizers import build_loss_optimizer, build_optimizer
-from setsweep.trainables.learners.scores import compute_scores, of_predicting_head
+from setsweep.trainables.learners.scores import all_heads, compute_scores, of_predicting_head
 from setsweep.trainables.learners.seed_losses import SeedLosses
 from setsweep.trainables.models.heads import Scores
 
@@ -81,6 +81,13 @@ class StackedLearner:
             self._evaluated.eval()
         scores = self._scores(self._evaluated_network, self._evaluated_network.stack(inputs))
         return of_predicting_head(scores, self._training).unbind()
+
+    def heads(self, inputs: Sequence[Tensor]) -> Sequence[tuple[Tensor, ...]]:
+        """See `Learner`."""
+        if self._evaluated.training:
+            self._evaluated.eval()
+        scores = self._scores(self._evaluated_network, self._evaluated_network.stack(inputs))
+        return list(zip(*(head.unbind() for head in all_heads(scores)), strict=True))
 
     def _stacked(self, batches: Sequence[Batch]) -> tuple[Tensor, Tensor]:
         """Inputs and labels of all seeds. Full batches are the same at every step, and so is what is made of them."""

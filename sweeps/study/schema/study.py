@@ -17,6 +17,7 @@ from setsweep.sweeps.study.comparing import compare_settings
 from setsweep.sweeps.study.configuration import DATA_NAME
 from setsweep.sweeps.study.fields import SIZES
 from setsweep.sweeps.study.protocol import (
+    KEEP,
     RACE,
     RESOURCES,
     confirm_settings,
@@ -64,6 +65,7 @@ def study_schema() -> Schema:
         "confirm": _about("how the chosen ones are reported, on test", _section(confirm_settings())),
         "sensitivity": _about("how results depend on hyperparameters, each varied", _sensitivity()),
         "compare": _about("which differences are tested", _section(compare_settings(None, ()))),
+        "keep": _about("what is kept of runs beside their results", _section(KEEP)),
         "resources": _about("what a run occupies", _section(RESOURCES)),
     }
     return {

@@ -10,7 +10,7 @@ from jsonschema.protocols import Validator
 
 from setsweep.losses import LOSSES
 from setsweep.sweeps.study.comparing import compare_settings
-from setsweep.sweeps.study.protocol import RESOURCES, confirm_settings, search_settings
+from setsweep.sweeps.study.protocol import KEEP, RESOURCES, confirm_settings, search_settings
 from setsweep.sweeps.study.rules import metrics_rule
 from setsweep.sweeps.study.sensitivity import SENSITIVITY
 from setsweep.sweeps.study.space import KINDS, read_space
@@ -160,6 +160,7 @@ def test_the_grid_takes_any_setting_of_a_function_of_ones_own_but_its_name(accep
         ("confirm", confirm_settings()),
         ("sensitivity", SENSITIVITY),
         ("compare", compare_settings(None, ())),
+        ("keep", KEEP),
         ("resources", RESOURCES),
     ],
 )

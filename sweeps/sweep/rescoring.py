@@ -1,0 +1,138 @@
+"""A study measured anew from the scores that its runs have kept; nothing is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+from setsweep.losses.values import unknown
+from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.records.study_folder import score_folder, stored_planner, stored_study
+from setsweep.sweeps.study.comparing import compare_settings
+from setsweep.sweeps.study.errors import Location, StudyError, error_line
+from setsweep.sweeps.study.source import read_yaml
+from setsweep.sweeps.study.study import Compare, Study
+from setsweep.sweeps.sweep.result import StudyResult
+from setsweep.trainables.config.complete import check_k
+from setsweep.trainables.config.run_result import RunResult
+from setsweep.trainables.config.sections import num_classes
+from setsweep.trainables.config.training import check_value
+from setsweep.trainables.evaluation.rescore import Rescoring, rescored
+from setsweep.trainables.evaluation.score_store import KeptScores, read_scores
+from setsweep.trainables.settings.problems import ConfigError
+
+COMPARED = ("baseline", "confidence", "correction", "metrics", "show")
+FIELDS = ("k", "training.head", "training.threshold_scores", *(f"compare.{name}" for name in COMPARED))
+
+
+def rescored_study(
+    study: str, storage: str, overrides: Sequence[str] = (), thresholds: Literal["val", "test"] = "val"
+) -> StudyResult:
+    """What a study gives by the scores that it has kept.
+
+    Args:
+        study: its file, or its name.
+        storage: where its results are kept.
+        overrides: values put over those that it was run with, as in ``k=[1, 5]``; see `FIELDS`. `training.head` may
+            also be best: for each accuracy the head that is better on validation.
+        thresholds: the split that the thresholds of average-k sets come from.
+
+    Raises:
+        ValueError: a field that nothing but another training can change, a value that breaks its rule, or scores that
+            were not kept.
+    """
+    planner = stored_planner(*(found := stored_study(study, storage)))
+    asked, how = asked_of(planner.study, overrides, thresholds)
+    runs = [
+        (run, result if kept is None else rescored(result, run.config, kept, how))
+        for run, result, kept in kept_runs(planner, found[1])
+    ]
+    return StudyResult(asked, found[1], runs)
+
+
+def kept_runs(planner: Planner, folder: Path) -> Iterator[tuple[PlannedRun, Any, KeptScores | None]]:
+    """The runs whose scores are kept, with them; and those without a number, as they are.
+
+    Raises:
+        ValueError: a run that is confirmed has given a number, but its scores were not kept.
+    """
+    found = [(run, result, read_scores(score_folder(folder, run))) for run, result in planner.runs()]
+    lacking = [run for run, result, kept in found if kept is None and _done(result) and run.stage != "search"]
+    if lacking:
+        kept_now = planner.study.keep
+        raise ValueError(
+            f"scores of the runs of {planner.study.name} must be kept to measure them anew, got none of {len(lacking)} "
+            f"runs: keep.scores was {kept_now.scores}, keep.limit {kept_now.limit:g} GiB. Run the study again with "
+            "--set keep.scores=confirm into another --storage."
+        )
+    for run, result, kept in found:
+        if kept is not None or not _done(result):
+            yield run, result, kept
+
+
+def asked_of(study: Study, overrides: Sequence[str], thresholds: Literal["val", "test"]) -> tuple[Study, Rescoring]:
+    """The study to report, and how its runs are measured; see `rescored_study`."""
+    values: dict[str, Any] = {}
+    wrong: list[str] = []
+    for assignment in overrides:
+        field, equals, text = (part.strip() for part in assignment.partition("="))
+        where = Location(0, f"--set {assignment}")
+        if not equals or field not in FIELDS:
+            rule = f"{unknown('field to measure anew with', field, FIELDS)} Others need another training."
+            wrong.append(error_line(where, tuple(field.split(".")), rule))
+            continue
+        try:
+            values[field] = _checked(study, field, read_yaml(text, where.origin, lines=False)[0], values.get("k"))
+        except ConfigError as error:
+            wrong += [error_line(where, (field,), problem.rule) for problem in error.problems]
+        except ValueError as error:
+            wrong.append(error_line(where, (field,), str(error)))
+    if wrong:
+        raise StudyError(wrong)
+    how = Rescoring(
+        k=values.get("k"),
+        head=values.get("training.head"),
+        scores=values.get("training.threshold_scores"),
+        thresholds=thresholds,
+    )
+    return _with(study, values, thresholds), how
+
+
+def _checked(study: Study, field: str, value: Any, k: tuple[int, ...] | None) -> Any:
+    if field == "k":
+        return check_k(value, num_classes(study.data))
+    if field == "training.head" and value == "best":
+        return value
+    section, _, name = field.partition(".")
+    if section == "training":
+        return check_value(name, value)
+    return compare_settings(list(study.arms), k or study.k)[name].check(value)
+
+
+def _with(study: Study, values: Mapping[str, Any], thresholds: str) -> Study:
+    """The study as asked; what it compares by is of its own set sizes, unless others are asked for."""
+    compared = {name: values[f"compare.{name}"] for name in COMPARED if f"compare.{name}" in values}
+    if "k" in values:
+        usual = compare_settings(list(study.arms), values["k"])["metrics"].default
+        compared = {"metrics": usual, "show": (), **compared}
+        study = replace(study, k=values["k"])
+    compare: Compare = replace(study.compare, **compared)
+    return replace(study, compare=compare, notes=(*study.notes, _note(values, thresholds)))
+
+
+def _note(values: Mapping[str, Any], thresholds: str) -> str:
+    asked = [f"{field} = {_spelled(value)}" for field, value in values.items()]
+    best = "; an accuracy that the runs did not measure is read at the best of the kept epochs" if "k" in values else ""
+    where = "" if thresholds == "val" else "; thresholds come from the test split itself, which flatters average-k"
+    return f"Measured anew from kept scores{': ' if asked else ''}{', '.join(asked)}{best}{where}."
+
+
+def _spelled(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _done(result: RunResult | None) -> bool:
+    return result is not None and result.status == "done"

@@ -1,0 +1,105 @@
+"""A study measured anew from the scores that it has kept."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from setsweep.sweeps import rescore, run_study
+from setsweep.sweeps.study.errors import StudyError
+from setsweep.sweeps.sweep.result import StudyResult
+
+STUDY: dict[str, Any] = {
+    "study": "tiny",
+    "data": {"name": "digits"},
+    "model": {"name": "mlp", "hidden": 8},
+    "training": {"epochs": 3, "batch_size": 64, "optimizer": {"lr": 0.3}},
+    "k": [1, 2],
+    "arms": {"cross_entropy": {}, "avgk": {"alpha": {"choice": [0.5, 2]}, "k": 2}},
+    "search": {"trials": 2, "seeds": 1, "objective": "val/avg2_accuracy"},
+    "confirm": {"seeds": 2},
+    "compare": {"baseline": "cross_entropy", "show": ["test/top1_accuracy@avg2_accuracy"]},
+    "keep": {"scores": "confirm"},
+}
+
+
+@pytest.fixture(scope="module")
+def storage(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A storage that holds the study, with the scores of its confirmation."""
+    folder: Path = tmp_path_factory.mktemp("kept")
+    uri = f"sqlite:///{folder}/mlflow.db"
+    run_study(STUDY, storage=folder / "results", in_process=True, tracking_uri=uri, progress=False)
+    return folder / "results"
+
+
+def _means(result: StudyResult) -> pd.Series:
+    confirmed = result.aggregates.query("stage == 'confirm'")
+    return confirmed.set_index(["arm", "params.alpha", "metric"])["mean"].sort_index()
+
+
+def test_the_scores_of_the_confirmation_are_kept_and_no_others(storage: Path) -> None:
+    runs = pd.DataFrame(StudyResult(_read(storage), storage / "tiny").runs)
+    kept = {path.parent.name for path in (storage / "tiny" / "scores").glob("*/scores.json")}
+    assert kept == set(runs[runs["stage"] != "search"]["key"])
+
+
+def test_asked_as_it_was_run_a_study_gives_its_own_table(storage: Path) -> None:
+    ours, recorded = _means(rescore(storage, "tiny")), _means(StudyResult(_read(storage), storage / "tiny"))
+    assert ours.index.equals(recorded.index)
+    assert "test/top1_accuracy@avg2_accuracy" in ours.index.get_level_values("metric")
+    assert (ours - recorded).abs().max() <= 1e-4  # what scores in half precision may change
+
+
+def test_other_set_sizes_are_compared_by_their_own_metrics(storage: Path) -> None:
+    result = rescore(storage, "tiny", ["k=[2, 4]"])
+    assert set(result.comparisons["metric"]) == {f"test/{rule}{k}_accuracy" for rule in ("top", "avg") for k in (2, 4)}
+    recorded = _means(StudyResult(_read(storage), storage / "tiny"))
+    ours = _means(result)
+    two = ours[ours.index.get_level_values("metric") == "test/avg2_accuracy"]
+    assert (two - recorded[two.index]).abs().max() <= 1e-4
+    assert "Measured anew from kept scores: k = 2, 4; an accuracy that the runs did not measure" in result.report()
+
+
+def test_the_command_prints_any_format(storage: Path, setsweep: Callable[..., Any]) -> None:
+    asked = ("--set", "training.head=best", "--thresholds", "test")
+    said = setsweep("rescore", "tiny", "--storage", storage, *asked, "--format", "json")
+    assert (said.code, said.err) == (0, "")
+    found = [each for each in json.loads(said.out)["aggregates"] if each["metric"] == "test/avg2_set_size"]
+    assert found
+    for each in found:  # 360 test images, some of equal probability
+        assert each["mean"] == pytest.approx(2, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("k=10", "--set k=10: k: must be between 1 and num_classes - 1 = 9, got 10."),
+        ("training.head=both", "--set training.head=both: training.head: must be one of ml, sccp, got 'both'."),
+        ("compare.metrics=[test/avg3_accuracy]", "unknown test metric 'test/avg3_accuracy'."),
+        ("training.epochs=9", "training.epochs: unknown field to measure anew with 'training.epochs'."),
+        ("k", "--set k: k: unknown field to measure anew with"),
+    ],
+)
+def test_what_scores_can_not_answer_is_refused(storage: Path, override: str, message: str) -> None:
+    with pytest.raises(StudyError) as refusal:
+        rescore(storage, "tiny", [override])
+    assert message in str(refusal.value)
+
+
+def test_scores_that_were_not_kept_are_told_with_how_to_keep_them(storage: Path, tmp_path: Path) -> None:
+    shutil.copytree(storage, tmp_path / "results")
+    shutil.rmtree(tmp_path / "results" / "tiny" / "scores")
+    with pytest.raises(ValueError, match=r"scores of the runs of tiny must be kept .*, got none of 6 runs: .*--set k"):
+        rescore(tmp_path / "results", "tiny")
+
+
+def _read(storage: Path) -> Any:
+    from setsweep.sweeps import read_study
+
+    return read_study(storage / "tiny" / "study.yaml")

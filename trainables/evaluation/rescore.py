@@ -1,0 +1,138 @@
+"""Metrics from kept scores, without the model: other set sizes, the other head, other probabilities, other thresholds.
+
+The functions are those of training. Asked as the run was measured, they give what it recorded, to the precision in
+which scores are kept (`setsweep.trainables.evaluation.score_store`).
+
+The best epoch of a metric that the run did not measure is the best of the kept epochs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from setsweep.losses import LOSSES
+from setsweep.losses.declaration import Probabilities
+from setsweep.trainables.config.run_config import RunConfig
+from setsweep.trainables.config.run_result import RunResult
+from setsweep.trainables.evaluation.best_epochs import BestEpochs
+from setsweep.trainables.evaluation.metric import TRAIN_LOSS, Metric
+from setsweep.trainables.evaluation.metrics import Evaluation, evaluate
+from setsweep.trainables.evaluation.probabilities import probabilities_of, scale_of
+from setsweep.trainables.evaluation.score_store import KeptScores, Splits
+
+PredictingHead = Literal["ml", "sccp"]
+Head = PredictingHead | Literal["best"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rescoring:
+    """How kept scores are measured; what is None is as in the run.
+
+    Args:
+        k: the set sizes.
+        head: of two heads the one that predicts; "best": for each accuracy the one that is better on validation.
+        scores: how scores become probabilities.
+        thresholds: the split that thresholds come from.
+    """
+
+    k: tuple[int, ...] | None = None
+    head: Head | None = None
+    scores: Probabilities | None = None
+    thresholds: Literal["val", "test"] = "val"
+
+
+def rescored(result: RunResult, config: RunConfig, kept: KeptScores, how: Rescoring) -> RunResult:
+    """What a run gives by its kept scores.
+
+    Args:
+        result: what it gave, done.
+        config: of the run.
+        kept: its scores.
+        how: see `Rescoring`.
+
+    Raises:
+        ValueError: a head that the model has not, or a k beyond the classes.
+    """
+    heads = {name: asked_config(config, how, name) for name in heads_asked(config, how)}
+    found: dict[str, BestEpochs] = {name: BestEpochs(config.training.keep) for name in heads}
+    tests: dict[str, dict[int, Evaluation]] = {name: {} for name in heads}
+    for epoch in kept.precisions:
+        scores = kept.epoch(epoch)
+        for name, asked in heads.items():
+            val, test = measured(scores, kept, asked, how.thresholds)
+            best = found[name]
+            best.update(epoch, best.improved(val.metrics), val.metrics, val.thresholds)
+            if test is not None:
+                tests[name][epoch] = test
+    for head, best in found.items():
+        for epoch, test in tests[head].items():
+            best.add_test(epoch, test.metrics)
+    return _result(result, found)
+
+
+def heads_asked(config: RunConfig, how: Rescoring) -> tuple[PredictingHead, ...]:
+    """The heads to measure; where there is one, that one. Raises ValueError: the other one scores no classes."""
+    declaration = LOSSES[config.loss["name"]]
+    head = how.head or config.training.head
+    if declaration.head != "two_head":
+        return ("ml",)
+    if not declaration.either_head_predicts:
+        if head == "sccp":
+            rule = f"must be ml or best with {declaration.name}, whose other head does not score the classes, got sccp."
+            raise ValueError(f"training.head {rule}")
+        return ("ml",)
+    return ("ml", "sccp") if head == "best" else (head,)
+
+
+def asked_config(config: RunConfig, how: Rescoring, head: PredictingHead) -> RunConfig:
+    """The configuration by which a run would have been measured like this."""
+    scores = how.scores or config.training.threshold_scores
+    training = replace(config.training, head=head, threshold_scores=scores)
+    return replace(config, k=how.k or config.k, training=training)
+
+
+def measured(
+    scores: Splits, kept: KeptScores, config: RunConfig, thresholds: Literal["val", "test"] = "val"
+) -> tuple[Evaluation, Evaluation | None]:
+    """Validation and test metrics of an epoch's scores; no test where its scores were not kept."""
+    head = 1 if config.training.head == "sccp" else 0
+
+    def one(split: Literal["val", "test"], known: Mapping[int, float] | None) -> Evaluation:
+        return evaluate(
+            [(scores[split][head], kept.truth.labels[split])],
+            num_classes=len(kept.truth.train_class_counts),
+            ks=config.k,
+            probabilities=probabilities_of(config),
+            scale=scale_of(config),
+            thresholds=known,
+            train_class_counts=kept.truth.train_class_counts,
+            num_examples=len(kept.truth.labels[split]),
+        )
+
+    val = one("val", None)
+    if "test" not in scores:
+        return val, None
+    return val, one("test", val.thresholds if thresholds == "val" else None)
+
+
+def _result(result: RunResult, found: Mapping[str, BestEpochs]) -> RunResult:
+    """The result with each criterion as its better head on validation has it, of equal ones the first."""
+    first, *others = found.values()
+    best = BestEpochs(first.keep)
+    for criterion in first.epoch:
+        own = max((first, *others), key=lambda each: each.value[criterion])
+        best.epoch[criterion], best.measured[criterion] = own.epoch[criterion], own.measured[criterion]
+        sets = Metric.parse(criterion)
+        if sets.rule == "avg" and not sets.macro:
+            best.thresholds[str(sets.k)] = own.thresholds[str(sets.k)]
+    return replace(
+        result,
+        metrics={**best.metrics(), TRAIN_LOSS.name: result.metrics[TRAIN_LOSS.name]},
+        best_epoch=best.epoch,
+        tested=first.tested if not others else {},
+        thresholds=best.thresholds,
+        epochs=(),
+        curves={},
+    )
