@@ -22,6 +22,7 @@ from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.evaluation.metric import Metric, accuracy
 
 POLL_SECONDS = 1.0
+UNCONFIRMED = ("search", "sensitivity")  # stages whose runs report nothing of their own
 
 
 class Watcher(Protocol):
@@ -145,25 +146,22 @@ class Sweep:
         """The chosen configuration's first confirmation seed gives the model that is kept."""
         if run.stage != "confirm" or run.seed != self.study.confirm_seeds[0]:
             return None
-        return KeepModel(folder=model_folder(self.folder, run), criterion=model_criterion(self.study))
+        return KeepModel(folder=model_folder(self.folder, run), criterion=model_criterion(self.study, run.arm))
 
     def _keep_scores(self, run: PlannedRun) -> Path | None:
         keep = self.study.keep
-        if keep.scores == "none" or (keep.scores == "confirm" and run.stage == "search"):
+        if keep.scores == "none" or (keep.scores == "confirm" and run.stage in UNCONFIRMED):
             return None
         return score_folder(self.folder, run) if scores_size(self.folder) < keep.limit * 2**30 else None
 
 
-def model_criterion(study: Study) -> str:
-    """The accuracy whose best epoch gives the kept model: the study's objective.
+def model_criterion(study: Study, arm: str) -> str:
+    """The accuracy whose best epoch gives the model that is kept of an arm: the study's objective.
 
-    That is the search's; without a search, average-k at the largest k, or where arms are not compared by it, the first
-    that they are compared by.
+    That is the search's, else the metric that differences are judged by first; of an arm that is compared at its own
+    set size alone, at that one.
     """
-    if study.search is not None:
-        return Metric.parse(study.search.objective).on(None).name
-    largest, compared = accuracy("avg", study.k[-1]), study.compare.metrics
-    if not compared or largest.on("test").name in compared:
-        return largest.name
-    criterion = Metric.parse(compared[0]).criterion
-    return largest.name if criterion is None else criterion.name
+    objective = study.primary if study.search is None else study.search.objective
+    criterion = Metric.parse(objective).criterion or accuracy("avg", study.k[-1])
+    own = study.arms[arm].fixed.get("loss.k") if study.compare.k == "own" and study.search is None else None
+    return replace(criterion, split=None, k=own or criterion.k).name

@@ -15,6 +15,7 @@ from setsweep.sweeps.study.comparing import compare_settings
 from setsweep.sweeps.study.errors import Location, StudyError, error_line
 from setsweep.sweeps.study.source import read_yaml
 from setsweep.sweeps.study.study import Compare, Study
+from setsweep.sweeps.sweep.loop import UNCONFIRMED
 from setsweep.sweeps.sweep.result import StudyResult
 from setsweep.trainables.config.complete import check_k
 from setsweep.trainables.config.run_result import RunResult
@@ -24,7 +25,7 @@ from setsweep.trainables.evaluation.rescore import Rescoring, rescored
 from setsweep.trainables.evaluation.score_store import KeptScores, read_scores
 from setsweep.trainables.settings.problems import ConfigError
 
-COMPARED = ("baseline", "confidence", "correction", "metrics", "show")
+COMPARED = ("baseline", "confidence", "correction", "equivalent", "k", "metrics", "pairs", "primary", "show")
 FIELDS = ("k", "training.head", "training.threshold_scores", *(f"compare.{name}" for name in COMPARED))
 
 
@@ -60,7 +61,7 @@ def kept_runs(planner: Planner, folder: Path) -> Iterator[tuple[PlannedRun, Any,
         ValueError: a run that is confirmed has given a number, but its scores were not kept.
     """
     found = [(run, result, read_scores(score_folder(folder, run))) for run, result in planner.runs()]
-    lacking = [run for run, result, kept in found if kept is None and _done(result) and run.stage != "search"]
+    lacking = [run for run, result, kept in found if kept is None and _done(result) and run.stage not in UNCONFIRMED]
     if lacking:
         kept_now = planner.study.keep
         raise ValueError(
@@ -117,7 +118,7 @@ def _with(study: Study, values: Mapping[str, Any], thresholds: str) -> Study:
     compared = {name: values[f"compare.{name}"] for name in COMPARED if f"compare.{name}" in values}
     if "k" in values:
         usual = compare_settings(list(study.arms), values["k"])["metrics"].default
-        compared = {"metrics": usual, "show": (), **compared}
+        compared = {"metrics": usual, "show": (), "primary": None, "k": "all", **compared}
         study = replace(study, k=values["k"])
     compare: Compare = replace(study.compare, **compared)
     return replace(study, compare=compare, notes=(*study.notes, _note(values, thresholds)))

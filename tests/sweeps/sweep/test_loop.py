@@ -127,21 +127,29 @@ def test_the_first_seed_of_each_confirmed_configuration_keeps_its_model(
 
 
 @pytest.mark.parametrize(
-    ("compared", "criterion"),
+    ("compare", "criterion"),
     [
-        ((), "avg3_accuracy"),
-        (("test/top1_accuracy", "test/avg3_accuracy"), "avg3_accuracy"),
-        (("test/macro_top1_accuracy_few", "test/top3_accuracy"), "macro_top1_accuracy"),
-        (("test/avg1_set_size",), "avg1_accuracy"),
+        ({}, "avg3_accuracy"),
+        ({"metrics": ("test/top1_accuracy", "test/avg3_accuracy")}, "avg3_accuracy"),
+        ({"metrics": ("test/macro_top1_accuracy_few", "test/top3_accuracy")}, "macro_top1_accuracy"),
+        ({"metrics": ("test/avg1_set_size",)}, "avg1_accuracy"),
+        ({"primary": "test/macro_top3_accuracy"}, "macro_top3_accuracy"),
     ],
 )
-def test_the_model_kept_without_a_search_is_that_of_what_arms_are_compared_by(
-    study: Study, compared: tuple[str, ...], criterion: str
+def test_the_model_kept_without_a_search_is_that_of_what_arms_are_judged_by_first(
+    study: Study, compare: dict[str, Any], criterion: str
 ) -> None:
-    plain = replace(study, k=(1, 3), compare=Compare(baseline="cross_entropy", metrics=compared))
-    assert model_criterion(plain) == criterion
+    plain = replace(study, k=(1, 3), compare=Compare(baseline="cross_entropy", **compare))
+    assert model_criterion(plain, "cross_entropy") == criterion
     search = Search(trials=5, objective="val/top1_accuracy", seeds=(1000,))
-    assert model_criterion(replace(plain, search=search)) == "top1_accuracy"
+    assert model_criterion(replace(plain, search=search), "cross_entropy") == "top1_accuracy"
+
+
+def test_of_an_arm_that_is_compared_at_its_own_k_the_model_kept_is_the_best_at_that(study: Study) -> None:
+    arms = {**study.arms, "avgk": Arm(name="avgk", loss="avgk", fixed={"loss.k": 1})}
+    own = replace(study, k=(1, 3), arms=arms, compare=Compare(baseline="cross_entropy", k="own"))
+    assert model_criterion(own, "avgk") == "avg1_accuracy"
+    assert model_criterion(own, "cross_entropy") == "avg3_accuracy"
 
 
 def _outcome(config: RunConfig) -> RunResult:
