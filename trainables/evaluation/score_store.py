@@ -3,9 +3,10 @@
 A run has a folder with a file an epoch and, written last, ``scores.json``: without that it is not whole. The labels of
 the splits and the class counts of the training split lie beside the runs' folders, once for all runs that share them.
 
-Scores are kept as their distance from the largest of their row, in half precision: rounding keeps their order within a
-row, and is finest where classes compete. Of float16 and bfloat16 the first is taken with which no metric of any head
-differs by more than `TOLERANCE` from that of the exact scores; where both do, they are kept in single precision.
+Scores are kept as their distance from the largest of their row, in 16 bits: rounding keeps their order within a row.
+Of float16, bfloat16 and fixed16 (65,536 equal steps from the largest score of the row to the smallest: at 100 classes
+and 10,000 examples mostly the first that is fine enough) the first is taken with which no metric of any head differs by
+more than `TOLERANCE` from that of the exact scores; where all do, they are kept in single precision.
 """
 
 from __future__ import annotations
@@ -31,8 +32,11 @@ from setsweep.trainables.evaluation.probabilities import probabilities_of, scale
 
 TOLERANCE = 1e-4  # of accuracies as shares, and of mean set sizes
 INDEX = "scores.json"
-BYTES = 2  # of a score, mostly
-_HALVES = (torch.float16, torch.bfloat16)
+BYTES = 4  # of a score, at most
+_STEPS = 2**16 - 1
+
+Precision = Literal["float16", "bfloat16", "fixed16", "float32"]
+_SHORT: tuple[Precision, ...] = ("float16", "bfloat16", "fixed16")
 
 Heads = tuple[Tensor, ...]  # (examples, classes) float32 scores of each head
 Splits = dict[Literal["val", "test"], Heads]
@@ -77,7 +81,7 @@ class ScoreWriter:
 
     def __init__(self, folder: Path, config: RunConfig, dataset: Dataset) -> None:
         self._folder, self._config, self._truth = folder, config, Truth.of(dataset)
-        self._precisions: dict[int, str] = {}
+        self._precisions: dict[int, Precision] = {}
         self._heads = 0
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -88,7 +92,7 @@ class ScoreWriter:
         precision = fitting_precision(scores, self._truth, self._config)
         packed: dict[str, Any] = {split: [_pack(head, precision) for head in heads] for split, heads in scores.items()}
         save_checkpoint(packed, self._folder / f"{epoch}.pt")
-        self._precisions[epoch] = str(precision).removeprefix("torch.")
+        self._precisions[epoch] = precision
         self._heads = len(scores["val"])
 
     def finish(self) -> None:
@@ -127,7 +131,7 @@ class KeptScores:
 
 
 def most_bytes(config: RunConfig, dataset: Dataset) -> int:
-    """What the scores of a run take at most in half precision: every accuracy may have a best epoch of its own."""
+    """What the scores of a run take at most: every accuracy may have a best epoch of its own."""
     declaration, training = LOSSES[config.loss["name"]], config.training
     heads = 2 if declaration.head == "two_head" and declaration.either_head_predicts else 1
     epochs = 1 if training.keep == "last" else min(len(accuracies(config.k)), training.epochs)
@@ -146,14 +150,14 @@ def read_scores(folder: Path) -> KeptScores | None:
     return KeptScores(folder, Truth(saved["labels"], saved["train_class_counts"]), index["heads"], precisions)
 
 
-def fitting_precision(scores: Splits, truth: Truth, config: RunConfig) -> torch.dtype:
+def fitting_precision(scores: Splits, truth: Truth, config: RunConfig) -> Precision:
     """The precision in which an epoch's scores are kept; see above."""
     exact = [metrics_of_head(scores, number, truth, config) for number in range(len(scores["val"]))]
-    for precision in _HALVES:
+    for precision in _SHORT:
         kept = {split: tuple(_unpack(_pack(head, precision)) for head in heads) for split, heads in scores.items()}
         if all(_close(metrics_of_head(kept, number, truth, config), each) for number, each in enumerate(exact)):
             return precision
-    return torch.float32
+    return "float32"
 
 
 def metrics_of_head(scores: Splits, head: int, truth: Truth, config: RunConfig) -> dict[str, float]:
@@ -179,15 +183,23 @@ def _close(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
     return all(abs(one[name] - value) <= TOLERANCE for name, value in other.items())
 
 
-def _pack(scores: Tensor, precision: torch.dtype) -> dict[str, Any]:
-    if precision == torch.float32:
+def _pack(scores: Tensor, precision: Precision) -> dict[str, Tensor]:
+    if precision == "float32":
         return {"scores": scores}
     largest = scores.amax(1, keepdim=True)
-    return {"below": (scores - largest).to(precision), "largest": largest}
+    if precision == "fixed16":
+        step = ((largest - scores.amin(1, keepdim=True)) / _STEPS).clamp_min(torch.finfo(torch.float32).tiny)
+        steps = ((largest - scores) / step).round().clamp(0, _STEPS).nan_to_num(0)
+        return {"steps": (steps - 2**15).to(torch.int16), "step": step, "largest": largest}
+    return {"below": (scores - largest).to(getattr(torch, precision)), "largest": largest}
 
 
 def _unpack(packed: Mapping[str, Tensor]) -> Tensor:
-    return packed["scores"] if "scores" in packed else packed["largest"] + packed["below"].float()
+    if "scores" in packed:
+        return packed["scores"]
+    if "steps" in packed:
+        return packed["largest"] - packed["step"] * (packed["steps"].float() + 2**15)
+    return packed["largest"] + packed["below"].float()
 
 
 def _truth_file(folder: Path, name: str) -> Path:
