@@ -154,7 +154,7 @@ def open_study(path_or_name: str | FilePath) -> tuple[str, str]:
             shown = f"sweeps/studies/{shown}.yaml"
         else:
             if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
-                raise StudyError([f"{shown}: must be a study file, got no such file.{nearest(path.stem, names)}"])
+                raise StudyError([f"{shown}: must be a study file or the name of a bundled study, got no such file."])
             known = f"{nearest(shown, names)} Bundled: {', '.join(names)}."
             raise StudyError([f"{shown}: must be a study file or the name of a bundled study, got neither.{known}"])
         return content.decode("utf-8-sig"), shown

@@ -112,10 +112,12 @@ class Progress:
 
 
 def duration(seconds: float) -> str:
-    """Seconds, minutes or hours, as people say it."""
+    """Seconds, minutes, hours or days, as people say it."""
     if seconds < 100:
         return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+    if seconds < 6000:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.1f} days"
 
 
 def _values(run: PlannedRun) -> str:

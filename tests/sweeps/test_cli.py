@@ -284,7 +284,7 @@ def test_bad_input_is_told_in_a_line_and_ends_with_2(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["fly"], 'Unknown command "fly". Available commands: datasets, losses,'),
+        (["fly"], 'Unknown command "fly". Available commands: check, datasets, fields,'),
         (["rum", "demo"], 'Unknown command "rum". Did you mean "run"?'),
         (["run"], 'Command "run" parameter --study requires an argument.'),
         (["run", "demo", "--adress", "auto"], "Unknown option: --adress. Did you mean --address?"),

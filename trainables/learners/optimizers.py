@@ -64,8 +64,8 @@ class Sgd:
         return {"momentum": self._momentum}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """See `Updates`."""
-        self._momentum = _on_devices(state["momentum"], self._parameters)
+        """See `Updates`; after the state of a `SparseSgd` it starts from rest."""
+        self._momentum = _on_devices(state.get("momentum", self._momentum), self._parameters)
 
 
 class SparseSgd:
@@ -96,8 +96,8 @@ class SparseSgd:
         return {"velocity": self._velocity}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """See `Updates`."""
-        self._velocity = _on_devices(state["velocity"], self._parameters)
+        """See `Updates`; after the state of an `Sgd` it starts from rest."""
+        self._velocity = _on_devices(state.get("velocity", self._velocity), self._parameters)
 
 
 class _WithMoments:

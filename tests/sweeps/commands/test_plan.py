@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import torch
 
-from setsweep.sweeps.commands.plan import measure
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.study.study import Resources, Study
+from setsweep.sweeps.sweep.cost import measure
 
 TWO_POINTS = """\
 study: two
@@ -47,3 +47,72 @@ def test_a_plan_counts_points_seeds_and_what_is_done(setsweep: Callable[..., Any
     assert row.split()[:8] == ["cross_entropy", "-", "2", "x", "3", "seeds", "6", "2"]
     slots = 2 * (os.cpu_count() or 1)
     assert f" on {slots} slots of 0.5 CPU and a measured share of a GPU, and some seconds to start." in said.out
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="for machines without CUDA")
+def test_without_a_gpu_the_plan_of_a_study_for_one_says_what_it_cannot_know(
+    setsweep: Callable[..., Any], folder: Path
+) -> None:
+    (folder / "gpu.yaml").write_text(TWO_POINTS.replace("gpus: auto", "gpus: 1"))
+    said = setsweep("plan", "gpu.yaml")
+    assert said.code == 0
+    assert "two: 6 runs" in said.out
+    assert "can't be known here: it is to have a GPU, and there is none" in " ".join(said.out.split())
+    (folder / "rates.yaml").write_text("seconds_per_epoch: {cross_entropy: 30}\nmebibytes: {cross_entropy: 900}\n")
+    rated = setsweep("plan", "gpu.yaml", "--rate", "rates.yaml", "--slots", "2")
+    assert rated.code == 0
+    assert "30 s  900 MiB" in rated.out
+    assert "About 3 min of training: 90 s on 2 slots of 0.5 CPU and 1 GPU" in rated.out  # 6 runs x 1 epoch x 30 s
+
+
+def test_what_was_measured_is_taken_elsewhere(setsweep: Callable[..., Any], folder: Path) -> None:
+    (folder / "two.yaml").write_text(TWO_POINTS.replace(", gpus: auto", ""))
+    assert setsweep("plan", "two.yaml", "--save-rate", "rates.yaml").code == 0
+    measured = setsweep("plan", "two.yaml", "--rate", "rates.yaml", "--set", "training.epochs=20")
+    again = setsweep("plan", "two.yaml", "--rate", "rates.yaml", "--set", "training.epochs=20")
+    assert measured.out == again.out  # nothing is measured
+    assert "Measuring" not in measured.err
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        (None, "must be a file that 'plan --save-rate' has written"),
+        ("[1]", "must be a file that 'plan --save-rate' has written"),
+        ("seconds_per_epoch: {focal: 1}", "must have seconds_per_epoch of every arm, got none of cross_entropy"),
+        ("seconds_per_epoch: {cross_entropy: -1}", "cross_entropy of rates.yaml must be > 0, got -1"),
+    ],
+)
+def test_a_file_that_tells_no_rates_is_refused(
+    setsweep: Callable[..., Any], folder: Path, text: str | None, rule: str
+) -> None:
+    (folder / "two.yaml").write_text(TWO_POINTS)
+    if text is not None:
+        (folder / "rates.yaml").write_text(text)
+    said = setsweep("plan", "two.yaml", "--rate", "rates.yaml")
+    assert said.code == 2
+    assert rule in said.err
+
+
+def test_an_arm_that_has_nothing_left_is_not_measured(setsweep: Callable[..., Any], folder: Path) -> None:
+    (folder / "two.yaml").write_text(TWO_POINTS.replace(", gpus: auto", ""))
+    assert setsweep("run", "two.yaml", "--in-process").code == 0
+    said = setsweep("plan", "two.yaml")
+    assert said.code == 0
+    assert "Measuring" not in said.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rule"),
+    [
+        (("--slots", "-3"), "--slots must be >= 1, got -3."),
+        (("--set", "resources.cpus=1000"), "resources must fit on this machine"),
+    ],
+)
+def test_what_no_machine_has_room_for_is_refused(
+    setsweep: Callable[..., Any], folder: Path, arguments: tuple[str, ...], rule: str
+) -> None:
+    (folder / "two.yaml").write_text(TWO_POINTS)
+    said = setsweep("plan", "two.yaml", *arguments)
+    assert said.code == 2
+    assert rule in said.err

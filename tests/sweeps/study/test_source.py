@@ -176,7 +176,7 @@ def test_a_device_and_a_huge_file_are_refused_before_they_are_read(tmp_path: Pat
     for name, rule in (
         ("pipe.yaml", "must be a regular file, got a device, a pipe or a socket."),
         ("huge.yaml", "must be at most a megabyte, got 1,000,001 bytes."),
-        ("none.yaml", "must be a study file, got no such file."),
+        ("none.yaml", "must be a study file or the name of a bundled study, got no such file."),
     ):
         with pytest.raises(StudyError, match=rule):
             open_study(tmp_path / name)

@@ -81,7 +81,7 @@ def test_aliases_are_written_out() -> None:
     [
         ("a: 1\na: 2\n", "line 2: a: must be given once, got it in line 1 as well."),
         ("x:\n  a: 1\n  b: 1\n  a: 2\n", "line 4: x.a: must be given once, got it in line 2 as well."),
-        ("a: [1\nb: 2\n", "line 2: must be YAML, got expected ',' or ']', but got ':'."),
+        ("a: [1\nb: 2\n", "line 2: must have ',' or ']' here, got ':'."),
         ("a: *x\n", "line 1: must be YAML, got found undefined alias 'x'."),
         ("a: 1\n---\nb: 2\n", "line 2: must be YAML, got but found another document."),
         ("a: \x01\n", "line 1: must be YAML, got the character '\\x01'."),
