@@ -175,7 +175,7 @@ def _counts(study: Study, arm: str) -> tuple[str, ...]:
         own = study.search
         seeds = own.seeds_of(study.arms[arm])
         stages = rungs(own.trials_of(study.arms[arm]), len(seeds), own.race)
-        search = f"{times}{stages[0].trials} trials x {stages[0].seeds} seeds"
+        search = f"{times}{_several(stages[0].trials, 'trial')} x {_several(stages[0].seeds, 'seed')}"
         search += "".join(f", {rung.trials} x {rung.seeds}" for rung in stages[1:])
         confirmed = (own.front if own.further else 1) + study.confirm.default
         chosen = f"{confirmed} x " if confirmed > 1 else ""
@@ -190,6 +190,10 @@ def _varied(study: Study, arm: str, times: str) -> tuple[str, ...]:
         return ()
     points = len(design(study.sensitivity, study.arms[arm]))
     return (f"{times}{points} values x {len(study.sensitivity.seeds)} seeds" if points else "-",)
+
+
+def _several(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _amount(gpus: float | str) -> str:

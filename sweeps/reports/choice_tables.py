@@ -71,7 +71,7 @@ def _default(report: Report, each: Searched) -> list[str]:
     own = next((a for a in _at(report, each) if (a.stage, a.metric) == ("default", metric)), None)
     if own is None or change is None:
         return [MISSING, MISSING]
-    brought = with_half_width(metric, change.difference, change.ci_low, change.ci_high, signed=True)
+    brought = with_half_width(metric, change.mean, change.ci_low, change.ci_high, signed=True)
     is_it = each.chosen is not None and each.trials[each.chosen].params == own.params
     return [with_half_width(metric, own.mean, own.ci_low, own.ci_high), "it is the default" if is_it else brought]
 

@@ -6,7 +6,7 @@ from setsweep.sweeps.reports.choice_notes import choice_notes
 from setsweep.sweeps.reports.comparison_notes import comparison_notes
 from setsweep.sweeps.reports.report import Failure, Report
 from setsweep.sweeps.reports.wording import count, number, seeds, settings
-from setsweep.sweeps.study.study import Point, Study
+from setsweep.sweeps.study.study import Point
 
 _SHOWN_FAILURES = 10
 _REASON_LENGTH = 120
@@ -29,7 +29,7 @@ def progress(report: Report) -> str:
 def notes(report: Report) -> list[str]:
     """What the tables' numbers are, the runs that they lack, and what reading the study has changed in it."""
     return [
-        _about_intervals(report.study),
+        _about_intervals(report),
         _about_scope(),
         *comparison_notes(report),
         *_about_search(report),
@@ -42,13 +42,15 @@ def notes(report: Report) -> list[str]:
     ]
 
 
-def _about_intervals(study: Study) -> str:
+def _about_intervals(report: Report) -> str:
+    study = report.study
+    confirmed = tuple({seed for each in report.chosen for seed in each.seeds}) or study.confirm_seeds
     percent = f"{100 * study.compare.confidence:g} %"
     fresh = (
-        f"the fresh confirmation seeds {seeds(study.confirm_seeds)} alone; "
+        f"the fresh confirmation seeds {seeds(confirmed)} alone; "
         f"hyperparameters were chosen by {study.search.objective} with seeds {seeds(study.search.seeds)}"
         if study.search
-        else f"seeds {seeds(study.confirm_seeds)}; nothing was searched"
+        else f"seeds {seeds(confirmed)}; nothing was searched"
     )
     return (
         f"± is the half-width of the {percent} Student-t interval of the mean over n seeds, cut at 0 and 100 %. "

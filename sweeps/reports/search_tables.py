@@ -58,11 +58,14 @@ def _cells(rows: Sequence[Sequence[str]]) -> tuple[tuple[Cell, ...], ...]:
 
 
 def _best_trial(report: Report, arm: str, point: Point, trials: Sequence[Aggregate]) -> Aggregate | None:
-    """The trial that is confirmed; before there is one, that with the best mean, a run that gave nothing counting 0."""
+    """The trial that is confirmed; before there is one, that which leads by the rule of the choice, or has the best
+    mean of the first, a run that gave nothing counting 0.
+    """
     here = [a for a in trials if a.point == point and a.n]
     chosen = [c.params for c in report.chosen if c.arm == arm and c.point == point]
-    confirmed = [a for a in here if a.params in chosen]
-    return max(confirmed or here, key=lambda a: (_with_zeros(a), -(a.trial or 0)), default=None)
+    leaders = [each.leader for each in report.searches if (each.arm, each.point) == (arm, point)]
+    best = [a for a in here if a.params in chosen] or [a for a in here if a.trial in leaders]
+    return max(best or here, key=lambda a: (_with_zeros(a), -(a.trial or 0)), default=None)
 
 
 def _with_zeros(trial: Aggregate) -> float:

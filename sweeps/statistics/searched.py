@@ -12,7 +12,7 @@ from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.race import Round, Rung, run_race, rungs, runs_of
 from setsweep.sweeps.statistics.aggregates import Runs
 from setsweep.sweeps.statistics.best import Certificate, certificate
-from setsweep.sweeps.statistics.intervals import PairedDifference, paired_difference
+from setsweep.sweeps.statistics.intervals import MeanInterval, differences_by_seed, mean_interval
 from setsweep.sweeps.study.study import Arm, Point, Study, point_key
 from setsweep.trainables.config.run_result import RunResult
 
@@ -56,12 +56,18 @@ class Searched:
     front: tuple[int, ...] = ()
     certificate: Certificate | None = None
     optimism: Gap | None = None
-    tunability: PairedDifference | None = None
+    tunability: MeanInterval | None = None
 
     @property
     def runs_of_all_seeds(self) -> int:
         """How many runs it would take to train every trial with every seed of the last."""
         return self.plan[0].trials * self.plan[-1].seeds
+
+    @property
+    def leader(self) -> int | None:
+        """The choice, or while that is open the first of the last round that is over."""
+        over = [each.survivors[0] for each in self.rounds if each.survivors]
+        return self.chosen if self.chosen is not None else over[-1] if over else None
 
     @property
     def mean(self) -> float | None:
@@ -173,12 +179,13 @@ def _optimism(
     return gap([values[chosen][seed] for seed in rounds[-1].seeds], fresh, confidence=study.compare.confidence)
 
 
-def _tunability(study: Study, place: _Place) -> PairedDifference | None:
+def _tunability(study: Study, place: _Place) -> MeanInterval | None:
     default = place.values("default", study.primary)
     if not default:
         return None
-    confidence = study.compare.confidence
-    return paired_difference(place.values("confirm", study.primary), default, confidence=confidence)
+    differences = differences_by_seed(place.values("confirm", study.primary), default)
+    pilot = None if study.confirm.half_width is None else len(study.confirm_seeds)
+    return mean_interval(differences, confidence=study.compare.confidence, pilot=pilot)
 
 
 def gap(first: Sequence[float], second: Sequence[float], *, confidence: float) -> Gap:

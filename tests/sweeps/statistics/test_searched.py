@@ -85,6 +85,8 @@ def test_a_search_that_is_under_way_has_no_choice() -> None:
     for most in (1, 20, 60):
         for each in searched(_study(), _played(_study(), most=most).runs()):
             assert (each.chosen, each.mean, each.optimism, each.tunability) == (None, None, None, None)
+    [begun, _] = searched(_study(), _played(_study(), most=60).runs())
+    assert begun.leader == begun.rounds[0].survivors[0], "before there is a choice, who leads"
     assert searched(_study(), []) == []
 
 
@@ -100,7 +102,7 @@ def test_optimism_is_the_search_mean_of_the_choice_less_its_mean_on_fresh_seeds(
     # Seeds 1000..1008 hold four odd ones, 0..2 one: 0.8 + 4/900 - 0.7 - 1/300.
     assert first.optimism.difference == pytest.approx(0.1 + 0.01 * (4 / 9 - 1 / 3))
     assert first.tunability is not None
-    assert first.tunability.difference == pytest.approx(0.0), "the choice is the default: its runs are shared"
+    assert first.tunability.mean == pytest.approx(0.0), "the choice is the default: its runs are shared"
 
 
 def test_the_certificate_is_hsus_bound_over_the_race_as_it_was_run() -> None:
@@ -139,7 +141,7 @@ def test_what_the_search_has_brought_is_chosen_less_default_on_the_primary_test_
     own = {run.seed: result.metrics[test] for run, result in runs if run.stage == "confirm" and run.arm == "avgk"}
     default = {run.seed: result.metrics[test] for run, result in runs if run.stage == "default"}
     assert first.tunability is not None
-    assert first.tunability.difference == pytest.approx(sum(own[s] - default[s] for s in range(3)) / 3)
+    assert first.tunability.mean == pytest.approx(sum(own[s] - default[s] for s in range(3)) / 3)
     assert first.tunability.n == 3
 
 
