@@ -13,6 +13,7 @@ from setsweep.sweeps.records.study_folder import model_folder, stored_state, sto
 from setsweep.sweeps.reports.formats import render
 from setsweep.sweeps.reports.report import build_report
 from setsweep.sweeps.statistics.aggregates import STATISTICS
+from setsweep.sweeps.statistics.searched import Searched
 from setsweep.sweeps.study.study import Point, Study
 from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.evaluation.at_epoch import with_values_at
@@ -73,6 +74,14 @@ class StudyResult:
         Those by the primary metric have more, see `sweeps.statistics.details.Details`.
         """
         return _frame({**_candidate(each), **each.numbers} for each in self._report.comparisons)
+
+    @cached_property
+    def choices(self) -> DataFrame:
+        """A row for each arm that is searched and each point: what is chosen, on which `mean`, the most that it may be
+        `below_best` of the trials, `optimism` of the search and what that has brought (`over_default`) with intervals,
+        how many `runs` it takes. What is still open is missing.
+        """
+        return _frame(map(_choice, self._report.searches))
 
     @cached_property
     def runs(self) -> DataFrame:
@@ -153,6 +162,27 @@ def stored_result(study: str, storage: str) -> StudyResult:
     if not (folder / "journal.jsonl").exists():
         raise ValueError(f"study {read.name!r} must have been run in {storage}, got no journal in {folder}.")
     return StudyResult(read, folder)
+
+
+def _choice(each: Searched) -> dict[str, Any]:
+    chosen = None if each.chosen is None else each.trials[each.chosen]
+    gap, change = each.optimism, each.tunability
+    return {
+        "arm": each.arm,
+        **{f"point.{path}": value for path, value in each.point.items()},
+        **{f"params.{name}": value for name, value in (chosen.params if chosen else {}).items()},
+        "trial": each.chosen,
+        "mean": each.mean,
+        "below_best": None if each.certificate is None else each.certificate.bound,
+        "optimism": gap and gap.difference,
+        "optimism_low": gap and gap.ci_low,
+        "optimism_high": gap and gap.ci_high,
+        "over_default": change and change.mean,
+        "over_default_low": change and change.ci_low,
+        "over_default_high": change and change.ci_high,
+        "runs": each.runs,
+        "runs_of_all_seeds": each.runs_of_all_seeds,
+    }
 
 
 def _run_row(run: PlannedRun, result: RunResult | None) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.sweep.result import StudyResult, stored_result
 
 HERE = Path(__file__).parents[1] / "records" / "version_3" / "small"
+OBJECTIVE = "val/avg1_accuracy"
 LR = "point.training.optimizer.lr"
 STATISTICS = ["mean", "ci_low", "ci_high", "std", "n"]
 
@@ -78,6 +79,21 @@ def test_every_arm_is_compared_with_the_baseline_at_every_point(result: StudyRes
     assert 0 < row["p"] < row["p_corrected"] <= 1
     dead = _one(frame, arm="avgk", metric="test/top1_accuracy", lr=1e9)
     assert (dead["n"], bool(dead[["difference", "p", "p_corrected"]].isna().all())) == (0, True)
+
+
+def test_every_search_has_its_choice_with_what_it_was_chosen_on(result: StudyResult) -> None:
+    frame = result.choices
+    assert len(frame) == 2  # one arm is searched, at two points
+    row = _one(frame, arm="avgk", lr=0.1)
+    chosen = _one(result.aggregates, arm="avgk", lr=0.1, stage="search", trial=row["trial"], metric=OBJECTIVE)
+    assert row["mean"] == pytest.approx(chosen["mean"])
+    confirmed = _one(result.aggregates, arm="avgk", lr=0.1, stage="confirm", metric=OBJECTIVE)
+    assert row["params.alpha"] == confirmed["params.alpha"]
+    assert row["optimism"] == pytest.approx(chosen["mean"] - confirmed["mean"])
+    assert row["optimism_low"] < row["optimism"] < row["optimism_high"]
+    assert row["below_best"] >= 0
+    assert (row["runs"], row["runs_of_all_seeds"]) == (6, 6)
+    assert pd.isna(row["over_default"]), "the default was not confirmed"
 
 
 def test_every_run_has_its_seed_its_state_and_its_metrics(result: StudyResult) -> None:
