@@ -60,7 +60,7 @@ def play_race(
     values = means[:, None] + landscape.noise(draw, points, seeds)
     found = {}
     for name in rules:
-        chosen, runs = RULES[name](values)
+        chosen, runs = RULES[name](values, points)
         regret = float(means.max() - means[chosen])
         found[name] = regret <= POINTS, regret, runs
     return found

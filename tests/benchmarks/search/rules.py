@@ -1,11 +1,13 @@
 """Ways to choose the best of some configurations over seeds: ours, and the published ones as they are published.
 
-Each takes the values (configurations, seeds) and gives who is chosen and how many runs it looked at. Values are looked
-at in the order in which the rule trains them; what it never looks at costs nothing.
+Each takes the values (configurations, seeds) and where the configurations lie (configurations, dimensions), and gives
+who is chosen and how many runs it looked at. Values are looked at in the order in which the rule trains them; what it
+never looks at costs nothing.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -14,27 +16,27 @@ from scipy import stats
 
 from setsweep.sweeps.planning.race import run_race, rungs, runs_of
 
-Rule = Callable[[Array], tuple[int, int]]
+Rule = Callable[[Array, Array], tuple[int, int]]
 
 
-def ours(values: Array) -> tuple[int, int]:
+def ours(values: Array, _: Array) -> tuple[int, int]:
     """The race in thirds."""
     plan = rungs(len(values), 1, values.shape[1])
     rounds = run_race(plan, range(values.shape[1]), {n: dict(enumerate(row)) for n, row in enumerate(values.tolist())})
     return rounds[-1].survivors[0], runs_of(plan)
 
 
-def all_seeds(values: Array) -> tuple[int, int]:
+def all_seeds(values: Array, _: Array) -> tuple[int, int]:
     """Every configuration with every seed."""
     return int(values.mean(1).argmax()), values.size
 
 
 def some_seeds(count: int) -> Rule:
     """Every configuration with the first so many seeds."""
-    return lambda values: (int(values[:, :count].mean(1).argmax()), len(values) * count)
+    return lambda values, _: (int(values[:, :count].mean(1).argmax()), len(values) * count)
 
 
-def wilcoxon(values: Array) -> tuple[int, int]:
+def wilcoxon(values: Array, _: Array) -> tuple[int, int]:
     """Optuna's WilcoxonPruner (p_threshold 0.1, two steps before it starts): a trial ends when it is significantly
     worse than the best one so far on the seeds that it has.
     """
@@ -52,7 +54,7 @@ def wilcoxon(values: Array) -> tuple[int, int]:
     return best, runs
 
 
-def irace(values: Array) -> tuple[int, int]:
+def irace(values: Array, _: Array) -> tuple[int, int]:
     """irace's F-race (Lopez-Ibanez et al. 2016): from the fifth seed on a Friedman test, and where it rejects, who is
     worse than the best by Conover's comparison leaves (level 0.05).
     """
@@ -79,7 +81,7 @@ def irace(values: Array) -> tuple[int, int]:
     return int(going[values[going].mean(1).argmax()]), runs
 
 
-def smac(values: Array) -> tuple[int, int]:
+def smac(values: Array, _: Array) -> tuple[int, int]:
     """SMAC's intensification (Hutter, Hoos and Leyton-Brown 2011): a challenger gets 1, 2, 4, ... seeds of the
     incumbent's while its mean on them is no worse; the incumbent gets one more seed for each challenger.
     """
@@ -98,8 +100,41 @@ def smac(values: Array) -> tuple[int, int]:
     return best, runs
 
 
+def by_model(values: Array, points: Array) -> tuple[int, int]:
+    """Our race, but a Gaussian process's mean of all trials decides who goes on and who wins, instead of raw means.
+
+    Matern 5/2 with a length scale a dimension and noise that falls with the seeds that a mean is of (scikit-learn).
+    """
+    plan = rungs(len(values), 1, values.shape[1])
+    going, seeds = np.arange(len(values)), np.ones(len(values), dtype=int)
+    for rung, after in zip(plan, (*plan[1:], None), strict=True):
+        seeds[going] = rung.seeds
+        means = np.array([row[:count].mean() for row, count in zip(values, seeds, strict=True)])
+        order = going[np.argsort(-_smoothed(points, means, seeds)[going], kind="stable")]
+        going = order[: after.trials] if after else order
+    return int(going[0]), runs_of(plan)
+
+
+def _smoothed(points: Array, means: Array, seeds: Array) -> Array:
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import ConstantKernel, Matern
+
+    spread = means.std() or 1.0
+    noise = 0.1 / seeds  # of the spread's variance: about what digits have
+    kernel = ConstantKernel(1.0, (1e-2, 1e2)) * Matern([0.5] * points.shape[1], (0.05, 10.0), nu=2.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = GaussianProcessRegressor(kernel, alpha=noise, random_state=0).fit(
+            points, (means - means.mean()) / spread
+        )
+        smooth: Array = model.predict(points)
+    return smooth
+
+
 RULES: dict[str, Rule] = {
     "race in thirds (ours)": ours,
+    "the race by a GP's mean": by_model,
     "all seeds": all_seeds,
     "1 seed": some_seeds(1),
     "2 seeds": some_seeds(2),
