@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -76,8 +76,18 @@ def _races(landscapes: list[Landscape], rules: Sequence[str], trials: int, seeds
         cells = []
         for name in rules:
             good, regret, runs = np.mean([each[name] for each in played], 0)
-            cells.append(f" {100 * good:.1f}, {100 * regret:.3f}, {100 * runs / (trials * seeds):.0f} |")
+            cells.append(
+                f" {100 * good:.1f}{_paired(played, name)}, {100 * regret:.3f}, {100 * runs / (trials * seeds):.0f} |"
+            )
         print(f"| {landscape.name} |" + "".join(cells), flush=True)
+
+
+def _paired(played: Sequence[Mapping[str, tuple[bool, float, int]]], name: str) -> str:
+    """How much less often the choice is good than that of all seeds, with its standard error (%)."""
+    if name == "all seeds" or "all seeds" not in played[0]:
+        return ""
+    differences = 100 * np.array([float(each[name][0]) - float(each["all seeds"][0]) for each in played])
+    return f" ({differences.mean():+.2f} ± {differences.std() / np.sqrt(len(differences)):.2f})"
 
 
 def _play_searches(landscapes: list[Landscape], names: list[str], repetitions: int, kept: Path) -> Kept:

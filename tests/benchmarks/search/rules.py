@@ -7,6 +7,7 @@ never looks at costs nothing.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 
@@ -14,7 +15,7 @@ import numpy as np
 from landscapes import Array
 from scipy import stats
 
-from setsweep.sweeps.planning.race import run_race, rungs, runs_of
+from setsweep.sweeps.planning.race import Rung, run_race, rungs, runs_of
 
 Rule = Callable[[Array, Array], tuple[int, int]]
 
@@ -23,6 +24,15 @@ def ours(values: Array, _: Array) -> tuple[int, int]:
     """The race in thirds."""
     plan = rungs(len(values), 1, values.shape[1])
     rounds = run_race(plan, range(values.shape[1]), {n: dict(enumerate(row)) for n, row in enumerate(values.tolist())})
+    return rounds[-1].survivors[0], runs_of(plan)
+
+
+def thirds(values: Array, _: Array) -> tuple[int, int]:
+    """The race with thirds alone, four at least on the second rung."""
+    count, seeds = values.shape
+    second, third = min(count, max(4, math.ceil(count / 3))), min(count, max(3, math.ceil(count / 9)))
+    plan = [Rung(1, count), Rung(3, second), Rung(seeds, third)]
+    rounds = run_race(plan, range(seeds), {n: dict(enumerate(row)) for n, row in enumerate(values.tolist())})
     return rounds[-1].survivors[0], runs_of(plan)
 
 
@@ -134,6 +144,7 @@ def _smoothed(points: Array, means: Array, seeds: Array) -> Array:
 
 RULES: dict[str, Rule] = {
     "race in thirds (ours)": ours,
+    "thirds alone": thirds,
     "the race by a GP's mean": by_model,
     "all seeds": all_seeds,
     "1 seed": some_seeds(1),
