@@ -6,21 +6,48 @@ from collections.abc import Iterator, Sequence
 
 from setsweep.sweeps.reports.sensitivity.found import Findings, OneHyperparameter
 from setsweep.sweeps.reports.sensitivity.sensitivity import Sensitivity
+from setsweep.sweeps.reports.sensitivity.tried import TOO_LARGE, Tried
 from setsweep.sweeps.reports.sensitivity.words import p_text, points
 from setsweep.sweeps.reports.wording import setting
 from setsweep.sweeps.statistics.sensitivity.failures import Cliff, FailureRate
 from setsweep.sweeps.statistics.sensitivity.health import Advice
+from setsweep.sweeps.statistics.sensitivity.shares import Shares
+from setsweep.trainables.evaluation.metric import Metric
 
 
 def health_sentences(findings: Findings, found: Sensitivity) -> Iterator[str]:
     """No effect, the best at the boundary, cliffs and failures, more seeds or more trials."""
     confidence = found.study.compare.confidence
+    yield from _too_large(findings.tried)
     for one in findings.along:
         yield from _effect(one, confidence)
         yield from _edge(one)
         yield from _failures(findings, one, confidence)
+    yield from _interaction(findings, confidence)
     if findings.advice is not None:
         yield from _advice(findings, findings.advice)
+
+
+def _too_large(tried: Tried) -> Iterator[str]:
+    if tried.too_large:
+        k = Metric.parse(tried.metric).k
+        yield (
+            f"{tried.too_large} runs count as failed, as their sets hold more than {TOO_LARGE:g} x {k} labels on "
+            "average: their scores saturate, so that no threshold parts them."
+        )
+
+
+def _interaction(findings: Findings, confidence: float) -> Iterator[str]:
+    """Of a grid of two: where means over the other hyperparameter say little."""
+    if not isinstance(findings.shares, Shares) or len(findings.tried.dimensions) != 2:
+        return
+    names = [each.name for each in findings.tried.dimensions]
+    both = findings.shares.of(*names)
+    if both.p is not None and both.p <= 1 - confidence:
+        yield (
+            f"{names[0]} and {names[1]} depend on each other ({both.share:.0%} of the variance, {p_text(both.p)}): what "
+            "is best of one depends on the other, so go by the combinations rather than by the means."
+        ).replace("%", " %")
 
 
 def _effect(one: OneHyperparameter, confidence: float) -> Iterator[str]:

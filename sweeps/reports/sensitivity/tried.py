@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from setsweep.sweeps.planning.candidate import Candidate
 from setsweep.sweeps.planning.suggestions import sampler_of
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.sensitivity.dimension import Dimension, dimension, in_order, name_of, scale_in
@@ -23,6 +24,11 @@ from setsweep.sweeps.statistics.sensitivity.block import Floats
 from setsweep.sweeps.statistics.sensitivity.scale import scale_of
 from setsweep.sweeps.study.design import axes_of, design
 from setsweep.sweeps.study.study import Arm, Point, point_key
+from setsweep.trainables.evaluation.metric import Metric, set_size
+
+TOO_LARGE = 1.2
+"""Average-k sets of more than so many times k labels count as a failure: where scores saturate no threshold parts them,
+and the larger sets hit more often."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -35,7 +41,9 @@ class Tried:
         configurations: the values of each, by name.
         seeds: of the columns.
         scores: (configurations, seeds); NaN without a number.
-        failed: (configurations, seeds): 1 where the run diverged or failed, 0 where it did not, NaN: no result yet.
+        failed: (configurations, seeds): 1 where the run diverged or failed, or where its sets are too large to be
+            compared (see `TOO_LARGE`), 0 where it did not, NaN: no result yet.
+        too_large: how many runs have too large sets.
         designed: whether the configurations are a design; else they are the trials of a search.
         metric: what the scores are.
     """
@@ -47,6 +55,7 @@ class Tried:
     seeds: tuple[int, ...]
     scores: Floats
     failed: Floats
+    too_large: int
     designed: bool
     metric: str
 
@@ -83,7 +92,7 @@ def designed(report: Report, metric: str) -> list[Tried]:
         )
         there = {one.trial: one for one in own}
         rows = [(_named(values), there.get(number)) for number, values in enumerate(design(sensitivity, arm))]
-        found.append(_tried(arm, point, dimensions, rows, metric, designed=True))
+        found.append(_tried(arm, point, dimensions, rows, _sizes(report, metric), designed=True))
     return found
 
 
@@ -114,7 +123,7 @@ def searched(report: Report) -> list[Tried]:
         )
         names = [each.name for each in dimensions]
         rows = [({name: one.params[name] for name in names}, one) for one in own]
-        tried = _tried(arm, point, dimensions, rows, report.study.search.objective, designed=False)
+        tried = _tried(arm, point, dimensions, rows, _sizes(report, report.study.search.objective), designed=False)
         common = int(np.isfinite(tried.scores).all(axis=0).sum())
         whole = tried.is_grid and common > 1 and all(len(each.values) > 1 for each in dimensions)
         whole = whole and sampler_of(report.study.search, arm) in _NOT_BY_SCORES
@@ -144,7 +153,7 @@ def _tried(
     point: Point,
     dimensions: tuple[Dimension, ...],
     rows: Sequence[tuple[Mapping[str, Any], Aggregate | None]],
-    metric: str,
+    sizes: _Sizes,
     *,
     designed: bool,
 ) -> Tried:
@@ -152,10 +161,13 @@ def _tried(
     seeds = tuple(sorted({seed for _, one in rows if one is not None for seed in one.seeds}))
     place = {seed: column for column, seed in enumerate(seeds)}
     scores, failed = (np.full((len(rows), len(seeds)), np.nan) for _ in range(2))
+    too_large = 0
     for row, (_, one) in enumerate(rows):
         for seed, value in () if one is None else one.values.items():
-            scores[row, place[seed]] = np.nan if value is None else value
-            failed[row, place[seed]] = value is None
+            large = one is not None and sizes.too_large(one, seed)
+            too_large += large
+            scores[row, place[seed]] = np.nan if value is None or large else value
+            failed[row, place[seed]] = value is None or large
         for seed in () if one is None else one.failed:
             failed[row, place[seed]] = 1
     return Tried(
@@ -166,9 +178,30 @@ def _tried(
         seeds=seeds,
         scores=scores,
         failed=failed,
+        too_large=too_large,
         designed=designed,
-        metric=metric,
+        metric=sizes.metric,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Sizes:
+    """The mean sizes of the sets that an accuracy is of, by configuration and seed; none of top-k sets, which are k."""
+
+    metric: str
+    k: int
+    of: Mapping[Candidate, Mapping[int, float | None]]
+
+    def too_large(self, one: Aggregate, seed: int) -> bool:
+        size = self.of.get(one.candidate, {}).get(seed)
+        return size is not None and size > TOO_LARGE * self.k
+
+
+def _sizes(report: Report, metric: str) -> _Sizes:
+    known = Metric.parse(metric)
+    name = set_size(known.k, split=known.split).name if known.rule == "avg" and known.k else None
+    of = {one.candidate: one.values for one in report.aggregates if one.metric == name}
+    return _Sizes(metric, known.k or 1, of)
 
 
 def common_seeds(tried: Tried) -> npt.NDArray[np.intp]:

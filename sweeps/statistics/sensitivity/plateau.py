@@ -49,10 +49,11 @@ class Plateau:
         if self.low == self.high:
             stretch = f"{name} {_short(self.best)} is told from its neighbours ({self.confidence:.0%})"
         else:
-            unit = f" {self.extent.unit}" if self.extent.unit else ""
+            amount, unit = f"{self.extent.amount:.2g}", f" {self.extent.unit}" if self.extent.unit else ""
+            unit = unit.removesuffix("s") if amount == "1" else unit
             stretch = (
                 f"{name} {_short(self.low)} to {_short(self.high)} can't be told from the best "
-                f"({self.confidence:.0%}): {self.extent.amount:.2g}{unit}, {self.extent.share:.0%} of the range"
+                f"({self.confidence:.0%}): {amount}{unit}, {self.extent.share:.0%} of the range"
             )
         parts = [stretch.replace("%", " %")]
         for what, inside in (("default", self.default_inside), ("choice", self.chosen_inside)):

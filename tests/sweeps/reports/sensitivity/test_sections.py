@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -214,3 +215,34 @@ def test_a_mean_over_the_other_hyperparameter_is_missing_where_one_of_its_runs_i
     report = reported(outcome, sensitivity={"avgk.alpha": [1, 10], "training.batch_size": [16, 64], "seeds": 3})
     rows = tables(report)["avgk: alpha, mean over training.batch_size"]
     assert [(row[1].split()[0], row[2]) for row in rows] == [("70.00", "3"), ("70.00", "2")]
+
+
+def test_runs_whose_sets_are_larger_than_asked_count_as_failed_however_accurate(reported: Any) -> None:
+    def outcome(run: Any) -> RunResult:
+        large = run.config.loss.get("alpha") == 10 and run.seed < 2
+        value = 0.95 if large else 0.5 + run.config.loss.get("alpha", 1) / 100 + run.seed / 1000
+        metrics = {f"{split}/{rule}2_accuracy": value for split in ("val", "test") for rule in ("avg", "top")}
+        sizes = {f"{split}/avg2_set_size": 8.0 if large else 2.1 for split in ("val", "test")}
+        return RunResult(key=run.key, status="done", metrics=metrics | sizes)
+
+    report = reported(outcome, sensitivity={"avgk.alpha": [1, 3, 10], "seeds": 4})
+    rows = tables(report)["avgk: alpha"]
+    assert [row[2] for row in rows] == ["4", "4", "2"]
+    assert "2 of 4 runs failed" in rows[2][5]
+    said = sentences(report)
+    assert "avgk: 2 runs count as failed, as their sets hold more than 1.2 x 2 labels on average" in said
+    assert "2 runs count" not in sentences(report, metric="test/top2_accuracy")
+
+
+def test_hyperparameters_that_depend_on_each_other_are_told(reported: Any) -> None:
+    def outcome(run: Any) -> RunResult:
+        same = (run.config.loss.get("alpha") == 10) == (run.config.training.batch_size == 64)
+        value = 0.6 + 0.1 * same + random.Random(run.key).random() / 100
+        return RunResult(key=run.key, status="done", metrics={f"{s}/avg2_accuracy": value for s in ("val", "test")})
+
+    def varied(seeds: int) -> dict[str, Any]:
+        return {"avgk.alpha": [1, 10], "training.batch_size": [16, 64], "seeds": seeds}
+
+    said = sentences(reported(outcome, sensitivity=varied(4)))
+    assert "avgk: alpha and training.batch_size depend on each other (100 % of the variance, p < 0.001)" in said
+    assert "depend on each other" not in sentences(reported(sensitivity=varied(2)))
