@@ -10,6 +10,8 @@ from matplotlib.axes import Axes
 
 from setsweep.sweeps.reports.sensitivity.axis_of import lay_out, mark
 from setsweep.sweeps.reports.sensitivity.found import Findings, OneHyperparameter
+from setsweep.sweeps.reports.sensitivity.tried import along
+from setsweep.sweeps.reports.sensitivity.words import means_over
 from setsweep.sweeps.reports.wording import long_metric_label
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.statistics.sensitivity.block import Floats
@@ -48,8 +50,7 @@ def draw_curve(
     _limits(axis, findings, baseline)
     axis.grid(visible=True, color="#e4e4e4", linewidth=0.6)
     axis.set_ylabel(long_metric_label(findings.tried.metric), fontsize=8)
-    others = [each.name for each in findings.tried.dimensions if each != one.dimension]
-    axis.set_title(one.dimension.name + (f", mean over {others[0]}" if others else ""))
+    axis.set_title(f"{one.dimension.name}{means_over(findings.tried, one.over)}")
 
 
 def _percent(values: Sequence[float | None]) -> Floats:
@@ -58,9 +59,7 @@ def _percent(values: Sequence[float | None]) -> Floats:
 
 def _dots(axis: Axes, findings: Findings, number: int, place: Mapping[Any, float]) -> None:
     """A dot for each seed; of a grid of two the mean over the other hyperparameter."""
-    grid = findings.tried.grid()
-    others = tuple(other for other in range(grid.ndim - 1) if other != number)
-    scores = grid.mean(axis=others) if others else grid
+    scores, _ = along(findings.tried, number)
     for value, row in zip(findings.tried.dimensions[number].values, scores, strict=True):
         known = row[np.isfinite(row)]
         axis.plot([place[value]] * len(known), 100 * known, ".", color=_GREY, markersize=3, alpha=0.7, label="seeds")
@@ -95,11 +94,8 @@ def _baseline(axis: Axes, baseline: Aggregate | None) -> None:
 
 def _limits(axis: Axes, findings: Findings, baseline: Aggregate | None) -> None:
     """Room for all dots; bands of few seeds may run out of it."""
-    scores = 100 * findings.tried.grid()
-    known = scores[np.isfinite(scores)]
-    if findings.tried.scores.size and len(findings.along) > 1:
-        means = [scores.mean(axis=tuple(o for o in range(scores.ndim - 1) if o != n)) for n in range(scores.ndim - 1)]
-        known = np.concatenate([each[np.isfinite(each)] for each in means]) if means else known
+    scores = np.concatenate([along(findings.tried, number)[0].ravel() for number in range(len(findings.along))])
+    known = 100 * scores[np.isfinite(scores)]
     if baseline is not None and baseline.mean is not None:
         known = np.append(known, 100 * baseline.mean)
     if not known.size:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from setsweep.sweeps.reports.sensitivity.found import Findings, OneHyperparameter
-from setsweep.sweeps.reports.sensitivity.words import between, place, points, row
+from setsweep.sweeps.reports.sensitivity.words import between, means_over, place, points, row
 from setsweep.sweeps.reports.table import Table
 from setsweep.sweeps.reports.wording import MISSING, metric_label, setting
 from setsweep.sweeps.statistics.sensitivity.curve import Curve
@@ -30,8 +30,7 @@ def curve_table(findings: Findings, one: OneHyperparameter, percentage: str) -> 
                 strong=one.plateau is not None and value == one.plateau.best,
             )
         )
-    others = [each.name for each in findings.tried.dimensions if each != one.dimension]
-    title = f"{place(findings.tried)}: {one.dimension.name}" + (f", mean over {others[0]}" if others else "")
+    title = f"{place(findings.tried)}: {one.dimension.name}{means_over(findings.tried, one.over)}"
     bands = (f"whole curve ({percentage})", f"shape ({percentage})")
     header = (one.dimension.name, metric_label(findings.tried.metric), "n", *bands, "")
     return Table(title, header, tuple(rows), (0, len(header) - 1))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 
 from setsweep.sweeps.reports.sensitivity.dimension import Dimension
-from setsweep.sweeps.reports.sensitivity.tried import Tried, common_seeds
+from setsweep.sweeps.reports.sensitivity.tried import Tried, along, common_seeds
 from setsweep.sweeps.statistics.sensitivity.block import Floats
 from setsweep.sweeps.statistics.sensitivity.curve import Curve, mean_curve
 from setsweep.sweeps.statistics.sensitivity.failures import (
@@ -33,7 +33,8 @@ class OneHyperparameter:
 
     Args:
         dimension: it.
-        curve: of the mean over the other one, where there is one; None where the points are no grid.
+        over: the values of each other hyperparameter that the curve is a mean over.
+        curve: None where the points are no grid.
         plateau: None where it is undefined, for the reason that the curve or `reason` gives.
         no_effect: the p-value of the F test that all values are equally good; None where undefined.
         rates: failure rates over it; empty where nothing failed.
@@ -43,6 +44,7 @@ class OneHyperparameter:
     """
 
     dimension: Dimension
+    over: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     curve: Curve | None = None
     plateau: Plateau | None = None
     no_effect: float | None = None
@@ -98,8 +100,8 @@ def _along(tried: Tried, number: int, confidence: float) -> OneHyperparameter:
     rates, cliff = _failures(tried, number, confidence)
     if not (tried.designed and tried.is_grid):
         return OneHyperparameter(dimension=one, rates=rates, cliff=cliff, at_edge=_edge(tried, number))
-    scores = _mean_over_others(tried.grid(), number)
-    failures = np.nansum(_mean_over_others(tried.grid(tried.failed), number), axis=1) > 0
+    scores, over = along(tried, number)
+    failures = np.nansum(along(tried, number, tried.failed)[0], axis=1) > 0
     curve, _ = _or_reason(lambda: mean_curve(scores, confidence=confidence))
     found, reason = _or_reason(
         lambda: plateau(
@@ -114,14 +116,15 @@ def _along(tried: Tried, number: int, confidence: float) -> OneHyperparameter:
     )
     effect, _ = _or_reason(lambda: no_effect(scores))
     return OneHyperparameter(
-        dimension=one, curve=curve, plateau=found, no_effect=effect, rates=rates, cliff=cliff, reason=reason
+        dimension=one,
+        over=over,
+        curve=curve,
+        plateau=found,
+        no_effect=effect,
+        rates=rates,
+        cliff=cliff,
+        reason=reason,
     )
-
-
-def _mean_over_others(table: Floats, number: int) -> Floats:
-    """(values, seeds): a mean in which a run is missing is missing, as it would be one of other configurations."""
-    others = tuple(axis for axis in range(table.ndim - 1) if axis != number)
-    return table.mean(axis=others) if others else table
 
 
 def _without_failing(tried: Tried) -> Floats:

@@ -45,8 +45,8 @@ def _interaction(findings: Findings, confidence: float) -> Iterator[str]:
     both = findings.shares.of(*names)
     if both.p is not None and both.p <= 1 - confidence:
         yield (
-            f"{names[0]} and {names[1]} depend on each other ({both.share:.0%} of the variance, {p_text(both.p)}): what "
-            "is best of one depends on the other, so go by the combinations rather than by the means."
+            f"{names[0]} and {names[1]} depend on each other ({both.share:.0%} of the variance, {p_text(both.p)}): "
+            "what is best of one depends on the other, so go by the combinations rather than by the means."
         ).replace("%", " %")
 
 

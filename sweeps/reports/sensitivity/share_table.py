@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from setsweep.sweeps.reports.sensitivity.found import Findings
 from setsweep.sweeps.reports.sensitivity.words import Block, p_text, percent, place, points, row
 from setsweep.sweeps.reports.table import Cell, Table
-from setsweep.sweeps.reports.wording import MISSING, p_value
+from setsweep.sweeps.reports.wording import MISSING, p_value, setting
 from setsweep.sweeps.statistics.sensitivity.search_shares import DUMMY, Estimate, SearchShare, SearchShares
 from setsweep.sweeps.statistics.sensitivity.shares import REST, SEED, Shares
 from setsweep.sweeps.statistics.sensitivity.top_shares import TopShares
@@ -32,7 +32,20 @@ def _of_grid(findings: Findings, shares: Shares) -> Table:
         for each in shares.rows
     ]
     header = ("source", "share of variance", "sd (points)", "p")
-    return Table(f"{place(findings.tried)}: what makes scores differ", header, tuple(rows))
+    return Table(f"{place(findings.tried)}: what makes scores differ{_without(findings, shares)}", header, tuple(rows))
+
+
+def _without(findings: Findings, shares: Shares) -> str:
+    """Which values are left out, as runs of theirs failed."""
+    tried = findings.tried
+    parts = [
+        f"{each.name} {', '.join(setting(each.values[index]) for index in missing)}"
+        for each, missing in zip(tried.dimensions, shares.left_out, strict=False)
+        if missing
+    ]
+    seeds = shares.left_out[-1]
+    parts += [f"seed {', '.join(str(tried.seeds[index]) for index in seeds)}"] if seeds else []
+    return f", without {' and '.join(parts)}" if parts else ""
 
 
 def _of_scattered(findings: Findings, shares: SearchShares) -> Table:

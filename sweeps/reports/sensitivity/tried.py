@@ -20,7 +20,7 @@ from setsweep.sweeps.planning.suggestions import sampler_of
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.sensitivity.dimension import Dimension, dimension, in_order, name_of, scale_in
 from setsweep.sweeps.statistics.aggregates import Aggregate
-from setsweep.sweeps.statistics.sensitivity.block import Floats
+from setsweep.sweeps.statistics.sensitivity.block import Floats, complete_block
 from setsweep.sweeps.statistics.sensitivity.scale import scale_of
 from setsweep.sweeps.study.design import axes_of, design
 from setsweep.sweeps.study.study import Arm, Point, point_key
@@ -77,6 +77,26 @@ class Tried:
         for row, own in zip(rows, self.configurations, strict=True):
             table[tuple(each.values.index(own[each.name]) for each in self.dimensions)] = row
         return table
+
+
+def along(tried: Tried, number: int, of: Floats | None = None) -> tuple[Floats, dict[str, tuple[Any, ...]]]:
+    """(values of one hyperparameter, seeds): scores, or another array of their shape, as means over the others.
+
+    They are means over the values of the others that go without a failure as far as possible (`complete_block`), the
+    same for all: a mean in which a run is missing is missing, as it would be one of other configurations.
+
+    Returns:
+        The means, and the values of each other hyperparameter that they are over.
+    """
+    table = tried.grid(of)
+    kept = complete_block(np.isfinite(tried.grid()))
+    over: dict[str, tuple[Any, ...]] = {}
+    for axis, each in enumerate(tried.dimensions):
+        if axis != number and kept[axis].size:
+            table = table.take(kept[axis], axis)
+            over[each.name] = tuple(each.values[index] for index in kept[axis].tolist())
+    others = tuple(axis for axis in range(table.ndim - 1) if axis != number)
+    return (table.mean(axis=others) if others else table), over
 
 
 def designed(report: Report, metric: str) -> list[Tried]:

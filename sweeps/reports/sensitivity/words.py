@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from setsweep.sweeps.reports.sensitivity.tried import Tried
 from setsweep.sweeps.reports.table import Cell, Table
-from setsweep.sweeps.reports.wording import MISSING, settings
+from setsweep.sweeps.reports.wording import MISSING, setting, settings
 
 Block = Table | str
 
@@ -27,6 +30,15 @@ def points(value: float | None, *, signed: bool = False) -> str:
 def between(low: float | None, high: float | None) -> str:
     """Two ends in points: "51.20 to 52.80"."""
     return MISSING if low is None or high is None else f"{points(low)} to {points(high)}"
+
+
+def means_over(tried: Tried, over: Mapping[str, tuple[Any, ...]]) -> str:
+    """What stands behind the name of a hyperparameter, ", mean over alpha"; with values where some are left out."""
+    all_ = {each.name: each.values for each in tried.dimensions}
+    parts = [
+        name if values == all_[name] else f"{name} {', '.join(map(setting, values))}" for name, values in over.items()
+    ]
+    return f", mean over {' and '.join(parts)}" if parts else ""
 
 
 def p_text(p: float | None) -> str:

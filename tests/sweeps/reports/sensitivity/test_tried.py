@@ -3,8 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
-from setsweep.sweeps.reports.sensitivity.tried import common_seeds, designed, searched
+from setsweep.sweeps.reports.sensitivity.tried import along, common_seeds, designed, searched
 from setsweep.trainables.config.run_result import RunResult
 
 
@@ -89,3 +90,20 @@ def test_a_search_of_one_value_has_nothing_to_vary(reported: Any) -> None:
     arms = {"avgk": {"alpha": {"choice": [2]}, "training.batch_size": {"choice": [32, 64]}, "k": 2}}
     (tried,) = searched(reported(arms=arms, search={"trials": 2, "seeds": 2}, compare={}))
     assert [each.name for each in tried.dimensions] == ["training.batch_size"]
+
+
+def test_means_over_the_other_hyperparameter_go_without_its_failing_values(reported: Any) -> None:
+    def outcome(run: Any) -> RunResult:
+        if run.config.loss.get("alpha") == 100 and run.config.training.batch_size == 64:
+            return RunResult(key=run.key, status="diverged", reason="training loss must be finite, got nan in epoch 1.")
+        value = 0.5 + run.config.training.batch_size / 1000
+        return RunResult(key=run.key, status="done", metrics={f"{s}/avg2_accuracy": value for s in ("val", "test")})
+
+    report = reported(outcome, sensitivity={"avgk.alpha": [1, 10, 100], "training.batch_size": [16, 64], "seeds": 2})
+    tried = designed(report, "test/avg2_accuracy")[1]
+    sizes, over = along(tried, 1)
+    assert over == {"alpha": (1.0, 10.0)}
+    assert sizes == pytest.approx(np.array([[0.516, 0.516], [0.564, 0.564]]))
+    alphas, over = along(tried, 0)
+    assert over == {"training.batch_size": (16, 64)}
+    assert np.isnan(alphas).all(axis=1).tolist() == [False, False, True]
