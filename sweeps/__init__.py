@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from setsweep.sweeps.study.study import Study
+    from setsweep.sweeps.sweep.rescoring import RescoredResult
     from setsweep.sweeps.sweep.result import StudyResult
 
 __all__ = ["read_study", "report", "rescore", "run_study"]
@@ -102,8 +103,10 @@ def report(storage: str | Path, study: str) -> StudyResult:
 
 def rescore(
     storage: str | Path, study: str, overrides: Sequence[str] = (), *, thresholds: Literal["val", "test"] = "val"
-) -> StudyResult:
+) -> RescoredResult:
     """What a study gives by the scores that it has kept (``keep: {scores: confirm}``); nothing is trained.
+
+    Beside what any result has: `set_sizes`, `accuracy_by_k` and `per_class`.
 
     Args:
         storage: where its results are kept.

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
+import pandas as pd
 from cyclopts import Parameter
 
 from setsweep.sweeps import DEFAULT_STORAGE, rescore
 from setsweep.sweeps.commands.exit_codes import DONE
 from setsweep.sweeps.reports.formats import check_format
+from setsweep.sweeps.sweep.rescoring import RescoredResult
+from setsweep.trainables.evaluation.metric import SET_RULES
 
 
 def command(
@@ -18,6 +22,7 @@ def command(
     thresholds: Literal["val", "test"] = "val",
     storage: str = DEFAULT_STORAGE,
     form: Annotated[str, Parameter(name="--format")] = "terminal",
+    out: Path | None = None,
 ) -> int:
     """Print the tables of a study for other set sizes, heads or thresholds, from the scores that it has kept.
 
@@ -29,7 +34,32 @@ def command(
         thresholds: the split that the thresholds of average-k sets come from.
         storage: folder or file:// URL where results are kept.
         form: terminal, markdown, json, csv, latex or html.
+        out: write into this folder, too, how large the sets of each run are (set_sizes.csv), its accuracy against k
+            (accuracy_by_k.csv) and for each class (per_class.csv).
     """
     check_format(form)
-    print(rescore(storage, study, overrides or (), thresholds=thresholds).report(form).rstrip("\n"))
+    result = rescore(storage, study, overrides or (), thresholds=thresholds)
+    print(result.report(form).rstrip("\n"))
+    if out is not None:
+        print(*_written(result, out), sep="\n")
     return DONE
+
+
+def _written(result: RescoredResult, out: Path) -> list[Path]:
+    """The files of what kept scores tell beyond means."""
+    asked = result.study
+    frames = {
+        "set_sizes": pd.concat([result.set_sizes(k).assign(k=k) for k in asked.k]),
+        "accuracy_by_k": result.accuracy_by_k(at=f"avg{asked.k[-1]}_accuracy"),
+        "per_class": pd.concat(
+            [result.per_class(rule, k).assign(sets=rule, k=k) for rule in SET_RULES for k in asked.k]
+        ),
+    }
+    paths = [out / f"{name}.csv" for name in frames]
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for path, frame in zip(paths, frames.values(), strict=True):
+            frame.to_csv(path, index=False)
+    except OSError as error:
+        raise ValueError(f"--out must be a folder that can be written, got {out}: {error.strerror}.") from None
+    return paths

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from setsweep.losses.values import unknown
 from setsweep.sweeps.planning.planned_run import PlannedRun
@@ -16,22 +16,104 @@ from setsweep.sweeps.study.errors import Location, StudyError, error_line
 from setsweep.sweeps.study.source import read_yaml
 from setsweep.sweeps.study.study import Compare, Study
 from setsweep.sweeps.sweep.loop import UNCONFIRMED
-from setsweep.sweeps.sweep.result import StudyResult
+from setsweep.sweeps.sweep.result import StudyResult, frame, run_columns
 from setsweep.trainables.config.complete import check_k
 from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.config.sections import num_classes
 from setsweep.trainables.config.training import check_value
+from setsweep.trainables.evaluation.metric import SET_RULES, SetRule
 from setsweep.trainables.evaluation.rescore import Rescoring, rescored
 from setsweep.trainables.evaluation.score_store import KeptScores, read_scores
+from setsweep.trainables.evaluation.score_views import ScoreView, view
 from setsweep.trainables.settings.problems import ConfigError
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+MOST_K = 50  # of a curve against k, where nothing else is asked for
 COMPARED = ("baseline", "confidence", "correction", "equivalent", "k", "metrics", "pairs", "primary", "show")
 FIELDS = ("k", "training.head", "training.threshold_scores", *(f"compare.{name}" for name in COMPARED))
 
 
+class RescoredResult(StudyResult):
+    """What a study gives by its kept scores, and what these tell beyond means.
+
+    Args:
+        study: as it is asked for.
+        folder: of the study.
+        kept: its runs, their results and their scores, where they have kept some.
+        how: the scores are measured.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        folder: Path,
+        kept: Sequence[tuple[PlannedRun, RunResult | None, KeptScores | None]],
+        how: Rescoring,
+    ) -> None:
+        self._kept, self._how = kept, how
+        runs = [
+            (run, result if scores is None or result is None else rescored(result, run.config, scores, how))
+            for run, result, scores in kept
+        ]
+        super().__init__(study, folder, runs)
+
+    def set_sizes(self, k: int) -> DataFrame:
+        """A row for each run, group of classes ("all", "few", "medium", "many") and size that its average-k sets have:
+        the `count` of test examples with a set of that `size`.
+        """
+        return frame(
+            {**run_columns(run), "group": group or "all", "size": size, "count": count}
+            for run, found in self._views(f"avg{k}_accuracy")
+            for group, counts in found.size_histograms(k).items()
+            for size, count in enumerate(counts.tolist())
+            if count
+        )
+
+    def accuracy_by_k(self, ks: Sequence[int] | None = None, *, at: str) -> DataFrame:
+        """A row for each run and k: test accuracy of the sets of k classes (`top`) and of k on average (`avg`).
+
+        Args:
+            ks: the set sizes, each below the number of classes; None: from 1 to 50, or to as many as there are.
+            at: the accuracy at whose best epoch all are read, e.g. "avg5_accuracy".
+        """
+        rows = []
+        for run, found in self._views(at):
+            sizes = ks or range(1, min(MOST_K + 1, found.test.shape[1]))
+            top, avg = (found.hits(rule, sizes) for rule in SET_RULES)
+            means = {k: (top[k].double().mean().item(), avg[k].double().mean().item()) for k in sizes}
+            rows += [{**run_columns(run), "k": k, "top": top, "avg": avg} for k, (top, avg) in means.items()]
+        return frame(rows)
+
+    def per_class(self, rule: SetRule, k: int) -> DataFrame:
+        """A row for each run and class: `train` and `test` examples, and the `accuracy` of its sets.
+
+        They are read at the best epoch of the accuracy over all examples.
+
+        Args:
+            rule: "top" or "avg".
+            k: size of the sets.
+        """
+        rows = []
+        for run, found in self._views(f"{rule}{k}_accuracy"):
+            examples, accuracy = found.per_class(rule, k)
+            columns = zip(found.train_class_counts.tolist(), examples.tolist(), accuracy.tolist(), strict=True)
+            rows += [
+                {**run_columns(run), "class": label, "train": train, "test": test, "accuracy": value}
+                for label, (train, test, value) in enumerate(columns)
+            ]
+        return frame(rows)
+
+    def _views(self, at: str) -> Iterator[tuple[PlannedRun, ScoreView]]:
+        for run, _, kept in self._kept:
+            if kept is not None and run.config.test:
+                yield run, view(run.config, kept, self._how, at)
+
+
 def rescored_study(
     study: str, storage: str, overrides: Sequence[str] = (), thresholds: Literal["val", "test"] = "val"
-) -> StudyResult:
+) -> RescoredResult:
     """What a study gives by the scores that it has kept.
 
     Args:
@@ -47,11 +129,7 @@ def rescored_study(
     """
     planner = stored_planner(*(found := stored_study(study, storage)))
     asked, how = asked_of(planner.study, overrides, thresholds)
-    runs = [
-        (run, result if kept is None else rescored(result, run.config, kept, how))
-        for run, result, kept in kept_runs(planner, found[1])
-    ]
-    return StudyResult(asked, found[1], runs)
+    return RescoredResult(asked, found[1], list(kept_runs(planner, found[1])), how)
 
 
 def kept_runs(planner: Planner, folder: Path) -> Iterator[tuple[PlannedRun, Any, KeptScores | None]]:

@@ -56,7 +56,7 @@ class StudyResult:
         """A row for each metric of each configuration: its mean over seeds, the interval, `std`, `n`, how many seeds
         are `planned` and how many `failed`, and `values` by seed.
         """
-        return _frame(
+        return frame(
             {
                 **_candidate(each),
                 **{name: getattr(each, name) for name in ("metric", *STATISTICS)},
@@ -73,7 +73,7 @@ class StudyResult:
 
         Those by the primary metric have more, see `sweeps.statistics.details.Details`.
         """
-        return _frame({**_candidate(each), **each.numbers} for each in self._report.comparisons)
+        return frame({**_candidate(each), **each.numbers} for each in self._report.comparisons)
 
     @cached_property
     def choices(self) -> DataFrame:
@@ -81,12 +81,12 @@ class StudyResult:
         `below_best` of the trials, `optimism` of the search and what that has brought (`over_default`) with intervals,
         how many `runs` it takes. What is still open is missing.
         """
-        return _frame(map(_choice, self._report.searches))
+        return frame(map(_choice, self._report.searches))
 
     @cached_property
     def runs(self) -> DataFrame:
         """A row for each run decided so far: seed, status ("waiting" where it has no result), and its final metrics."""
-        return _frame(_run_row(run, result) for run, result in self._runs)
+        return frame(_run_row(run, result) for run, result in self._runs)
 
     @property
     def failed(self) -> DataFrame:
@@ -185,8 +185,13 @@ def _choice(each: Searched) -> dict[str, Any]:
     }
 
 
+def run_columns(run: PlannedRun) -> dict[str, Any]:
+    """The place of a run in its study, as columns."""
+    return {**_candidate(run), "seed": run.seed, "key": run.key}
+
+
 def _run_row(run: PlannedRun, result: RunResult | None) -> dict[str, Any]:
-    row = {**_candidate(run), "seed": run.seed, "key": run.key, "status": result.status if result else "waiting"}
+    row = {**run_columns(run), "status": result.status if result else "waiting"}
     if result is None:
         return row
     return {**row, "reason": result.reason, "seconds": result.seconds, "host": result.host, **result.metrics}
@@ -203,10 +208,11 @@ def _candidate(entry: OfCandidate) -> dict[str, Any]:
     }
 
 
-def _frame(rows: Iterable[Mapping[str, Any]]) -> DataFrame:
+def frame(rows: Iterable[Mapping[str, Any]]) -> DataFrame:
+    """A data frame of rows."""
     from pandas import DataFrame  # comes with MLflow; imported when it is asked for
 
-    frame = DataFrame(list(rows))
-    if "trial" in frame:
-        frame["trial"] = frame["trial"].astype("Int64")  # whole numbers, some of them missing
-    return frame
+    made = DataFrame(list(rows))
+    if "trial" in made:
+        made["trial"] = made["trial"].astype("Int64")  # whole numbers, some of them missing
+    return made

@@ -55,9 +55,14 @@ def rescored(result: RunResult, config: RunConfig, kept: KeptScores, how: Rescor
     Raises:
         ValueError: a head that the model has not, or a k beyond the classes.
     """
+    return _result(result, best_epochs(config, kept, how))
+
+
+def best_epochs(config: RunConfig, kept: KeptScores, how: Rescoring) -> dict[PredictingHead, BestEpochs]:
+    """For each head asked for the best epochs of its accuracies, with all that was measured at them."""
     heads = {name: asked_config(config, how, name) for name in heads_asked(config, how)}
-    found: dict[str, BestEpochs] = {name: BestEpochs(config.training.keep) for name in heads}
-    tests: dict[str, dict[int, Evaluation]] = {name: {} for name in heads}
+    found = {name: BestEpochs(config.training.keep) for name in heads}
+    tests: dict[PredictingHead, dict[int, Evaluation]] = {name: {} for name in heads}
     for epoch in kept.precisions:
         scores = kept.epoch(epoch)
         for name, asked in heads.items():
@@ -69,7 +74,12 @@ def rescored(result: RunResult, config: RunConfig, kept: KeptScores, how: Rescor
     for head, best in found.items():
         for epoch, test in tests[head].items():
             best.add_test(epoch, test.metrics)
-    return _result(result, found)
+    return found
+
+
+def better_head(found: Mapping[PredictingHead, BestEpochs], criterion: str) -> PredictingHead:
+    """The head whose accuracy is higher on validation, of equal ones the first."""
+    return max(found, key=lambda head: found[head].value[criterion])
 
 
 def heads_asked(config: RunConfig, how: Rescoring) -> tuple[PredictingHead, ...]:
@@ -117,12 +127,12 @@ def measured(
     return val, one("test", val.thresholds if thresholds == "val" else None)
 
 
-def _result(result: RunResult, found: Mapping[str, BestEpochs]) -> RunResult:
+def _result(result: RunResult, found: Mapping[PredictingHead, BestEpochs]) -> RunResult:
     """The result with each criterion as its better head on validation has it, of equal ones the first."""
     first, *others = found.values()
     best = BestEpochs(first.keep)
     for criterion in first.epoch:
-        own = max((first, *others), key=lambda each: each.value[criterion])
+        own = found[better_head(found, criterion)]
         best.epoch[criterion], best.measured[criterion] = own.epoch[criterion], own.measured[criterion]
         sets = Metric.parse(criterion)
         if sets.rule == "avg" and not sets.macro:

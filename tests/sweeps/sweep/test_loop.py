@@ -17,7 +17,7 @@ from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.study.space import Space
-from setsweep.sweeps.study.study import Arm, Compare, Search, Study
+from setsweep.sweeps.study.study import Arm, Compare, Keep, Search, Study
 from setsweep.sweeps.sweep.loop import Sweep, model_criterion
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.run_result import RunResult
@@ -87,6 +87,21 @@ def sweep(searched: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> C
     return run
 
 
+@pytest.fixture
+def run_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Study], tuple[Planner, Kept]]:
+    """Calls run a study into the folder ``results``."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(study: Study) -> tuple[Planner, Kept]:
+        with Journal(Path("results")) as journal:
+            planner = Planner(study, journal.results)
+            executor = Kept(_outcome, slots=3, weather=Weather())
+            Sweep(study, planner, executor, journal, Path("results"), []).run()
+        return planner, executor
+
+    return run
+
+
 def test_every_run_goes_from_the_planner_over_an_executor_into_the_journal(sweep: Callable[..., Any]) -> None:
     planner, _, watched = sweep()
     # 2 points x (3 arms x 5 seeds + 5 trials)
@@ -150,6 +165,27 @@ def test_of_an_arm_that_is_compared_at_its_own_k_the_model_kept_is_the_best_at_t
     own = replace(study, k=(1, 3), arms=arms, compare=Compare(baseline="cross_entropy", k="own"))
     assert model_criterion(own, "avgk") == "avg1_accuracy"
     assert model_criterion(own, "cross_entropy") == "avg3_accuracy"
+
+
+@pytest.mark.parametrize(
+    ("scores", "stages"), [("none", set()), ("confirm", {"confirm"}), ("all", {"confirm", "search"})]
+)
+def test_scores_are_kept_of_the_runs_that_are_asked_for(
+    searched: Study, scores: Any, stages: set[str], run_kept: Callable[[Study], tuple[Planner, Kept]], tmp_path: Path
+) -> None:
+    planner, executor = run_kept(replace(searched, keep=Keep(scores=scores)))
+    kept = {job.key: job.keep_scores[0] for job in executor.jobs if job.keep_scores[0] is not None}
+    expected = {run.key for run, _ in planner.runs() if run.stage in stages}
+    assert kept == {key: tmp_path / "results" / "scores" / key for key in expected}
+
+
+def test_beyond_the_limit_no_scores_are_kept(
+    searched: Study, run_kept: Callable[[Study], tuple[Planner, Kept]], tmp_path: Path
+) -> None:
+    (tmp_path / "results" / "scores" / "before").mkdir(parents=True)
+    (tmp_path / "results" / "scores" / "before" / "1.pt").write_bytes(bytes(2048))
+    _, executor = run_kept(replace(searched, keep=Keep(scores="all", limit=2048 / 2**30)))
+    assert {folder for job in executor.jobs for folder in job.keep_scores} == {None}
 
 
 def _outcome(config: RunConfig) -> RunResult:

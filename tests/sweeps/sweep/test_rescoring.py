@@ -76,6 +76,43 @@ def test_the_command_prints_any_format(storage: Path, setsweep: Callable[..., An
         assert each["mean"] == pytest.approx(2, abs=0.05)
 
 
+def test_histograms_curves_and_classes_add_up_to_the_means(storage: Path) -> None:
+    result = rescore(storage, "tiny")
+    metrics = result.runs.set_index("key")
+    sizes = result.set_sizes(2).query("group == 'all'")
+    assert set(result.set_sizes(2)["group"]) == {"all", "medium", "many"} or set(sizes["group"]) == {"all"}
+    for key, rows in sizes.groupby("key"):
+        mean = (rows["size"] * rows["count"]).sum() / rows["count"].sum()
+        assert mean == pytest.approx(metrics.loc[key, "test/avg2_set_size"], rel=1e-12)
+    classes = result.per_class("avg", 2)
+    assert (classes.groupby("key")["train"].sum() > 1000).all()
+    for key, rows in classes.groupby("key"):
+        mean = (rows["accuracy"] * rows["test"]).sum() / rows["test"].sum()
+        assert mean == pytest.approx(metrics.loc[key, "test/avg2_accuracy"], rel=1e-12)
+    curve = result.accuracy_by_k(at="avg2_accuracy")
+    assert curve.groupby("key")["k"].apply(list).map(lambda ks: ks == list(range(1, 10))).all()
+    for key, rows in curve.groupby("key"):
+        at_two = rows.set_index("k").loc[2]
+        assert at_two["avg"] == pytest.approx(metrics.loc[key, "test/avg2_accuracy"], rel=1e-12)
+        assert rows["top"].is_monotonic_increasing
+    with pytest.raises(ValueError, match=r"^at must be one of avg1_accuracy, .*, got 'avg3_accuracy'\.$"):
+        result.accuracy_by_k(at="avg3_accuracy")
+
+
+def test_the_command_writes_what_scores_tell_beyond_means(
+    storage: Path, setsweep: Callable[..., Any], tmp_path: Path
+) -> None:
+    said = setsweep("rescore", "tiny", "--storage", storage, "--out", tmp_path / "more")
+    assert said.code == 0
+    for name, columns in (
+        ("set_sizes", {"group", "size", "count", "k"}),
+        ("accuracy_by_k", {"k", "top", "avg"}),
+        ("per_class", {"class", "train", "test", "accuracy", "sets", "k"}),
+    ):
+        assert str(tmp_path / "more" / f"{name}.csv") in said.out
+        assert {"arm", "seed", *columns} <= set(pd.read_csv(tmp_path / "more" / f"{name}.csv").columns)
+
+
 @pytest.mark.parametrize(
     ("override", "message"),
     [
