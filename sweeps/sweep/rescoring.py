@@ -52,9 +52,12 @@ class RescoredResult(StudyResult):
         kept: Sequence[tuple[PlannedRun, RunResult | None, KeptScores | None]],
         how: Rescoring,
     ) -> None:
-        self._kept, self._how = kept, how
+        self._kept, self._how, at = kept, how, study.at_epochs
         runs = [
-            (run, result if scores is None or result is None else rescored(result, run.config, scores, how))
+            (
+                run,
+                result if scores is None or result is None else rescored(result, run.config, scores, how, at_epochs=at),
+            )
             for run, result, scores in kept
         ]
         super().__init__(study, folder, runs)

@@ -8,7 +8,7 @@ The best epoch of a metric that the run did not measure is the best of the kept 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -16,6 +16,7 @@ from setsweep.losses import LOSSES
 from setsweep.losses.declaration import Probabilities
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.run_result import RunResult
+from setsweep.trainables.evaluation.at_epoch import value_at
 from setsweep.trainables.evaluation.best_epochs import BestEpochs
 from setsweep.trainables.evaluation.metric import TRAIN_LOSS, Metric
 from setsweep.trainables.evaluation.metrics import Evaluation, evaluate
@@ -43,7 +44,9 @@ class Rescoring:
     thresholds: Literal["val", "test"] = "val"
 
 
-def rescored(result: RunResult, config: RunConfig, kept: KeptScores, how: Rescoring) -> RunResult:
+def rescored(
+    result: RunResult, config: RunConfig, kept: KeptScores, how: Rescoring, *, at_epochs: Sequence[str] = ()
+) -> RunResult:
     """What a run gives by its kept scores.
 
     Args:
@@ -51,11 +54,22 @@ def rescored(result: RunResult, config: RunConfig, kept: KeptScores, how: Rescor
         config: of the run.
         kept: its scores.
         how: see `Rescoring`.
+        at_epochs: metrics to have that are read at the best epoch of another accuracy (of the head that is better at
+            that one), see `setsweep.trainables.evaluation.at_epoch`.
 
     Raises:
         ValueError: a head that the model has not, or a k beyond the classes.
     """
-    return _result(result, best_epochs(config, kept, how))
+    found = best_epochs(config, kept, how)
+    of_heads = {head: _result(result, {head: best}) for head, best in found.items()}
+    elsewhere = {}
+    for name in at_epochs:
+        at = Metric.parse(name).at
+        if at is not None and at.name in next(iter(found.values())).epoch:
+            elsewhere[name] = value_at(of_heads[better_head(found, at.name)], name)
+    measured_there = {name: value for name, value in elsewhere.items() if value is not None}
+    whole = _result(result, found)
+    return replace(whole, metrics={**whole.metrics, **measured_there})
 
 
 def best_epochs(config: RunConfig, kept: KeptScores, how: Rescoring) -> dict[PredictingHead, BestEpochs]:

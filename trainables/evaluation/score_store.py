@@ -100,7 +100,8 @@ class ScoreWriter:
         truth = _truth_file(self._folder, self._truth.name)
         if not truth.exists():
             counts = {"train_class_counts": self._truth.train_class_counts}
-            save_checkpoint({"labels": dict(self._truth.labels), **counts}, truth)
+            labels = {split: each.clone() for split, each in self._truth.labels.items()}  # a view would save its whole
+            save_checkpoint({"labels": labels, **counts}, truth)
         precisions = {str(epoch): self._precisions[epoch] for epoch in sorted(self._precisions)}
         index = {"key": self._config.key, "truth": self._truth.name, "heads": self._heads, "epochs": precisions}
         partial = self._folder / f".{INDEX}"
@@ -173,6 +174,7 @@ def metrics_of_head(scores: Splits, head: int, truth: Truth, config: RunConfig) 
             scale=scale_of(config),
             thresholds=thresholds,
             train_class_counts=truth.train_class_counts,
+            num_examples=len(heads[head]),
         )
         thresholds = measured.thresholds
         found |= {f"{split}/{name}": value for name, value in measured.metrics.items()}

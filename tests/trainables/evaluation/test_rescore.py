@@ -11,6 +11,7 @@ import pytest
 from setsweep.data.dataset import Dataset
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.run_result import RunResult
+from setsweep.trainables.evaluation.at_epoch import value_at
 from setsweep.trainables.evaluation.rescore import Rescoring, heads_asked, rescored
 from setsweep.trainables.evaluation.score_store import TOLERANCE, KeptScores, read_scores
 from setsweep.trainables.loop import train, train_seeds
@@ -81,6 +82,10 @@ def test_the_better_head_is_chosen_on_validation_for_each_accuracy(kept: Any) ->
         assert best.metrics[f"test/{name}"] == better.metrics[f"test/{name}"]
         assert best.best_epoch[name] == better.best_epoch[name]
     assert best.thresholds.keys() == {"2", "3"}
+    at = "test/top2_accuracy@avg3_accuracy"
+    found = rescored(result, config, scores, Rescoring(head="best"), at_epochs=[at, "test/top2_accuracy@avg9_accuracy"])
+    better = ml if ml.metrics["val/avg3_accuracy"] >= sccp.metrics["val/avg3_accuracy"] else sccp
+    assert found.metrics == {**best.metrics, at: value_at(better, at)}
 
 
 def test_thresholds_from_the_test_split_make_its_sets_as_large_as_asked(kept: Any) -> None:
