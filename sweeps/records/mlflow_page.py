@@ -24,6 +24,7 @@ from setsweep.sweeps.study.study import Point, Study
 PREVIEW = "preview.png"  # the figure on the page, an artifact of the study's run
 PREVIEW_WIDTH = 700  # pixels
 _GAP = "&emsp;"  # after each cell of a table: MLflow draws neither borders nor space between them
+RUNNING = 8  # runs that are named
 NAMED_POINTS = 3  # of a grid, in the sentence
 
 
@@ -70,11 +71,13 @@ def fit(head: Sequence[str], sections: Sequence[str], tail: Sequence[str], rest:
     return "\n\n".join([*head, *kept, rest, *tail])[:limit]
 
 
-def build_page(report: Report, figures: Sequence[Path] = ()) -> Page:
-    """The page of a report; of its figures the first one is shown."""
+def build_page(report: Report, figures: Sequence[Path] = (), running: Sequence[str] = ()) -> Page:
+    """The page of a report; of its figures the first is shown, and `running` names the runs that are trained now."""
     pictures = [path for path in figures if path.suffix == ".png"]
     tables = [*result_tables(report), *difference_tables(report), *search_tables(report)]
-    sections = [progress(report), *map(_section, tables), *notes(report)] if report.aggregates else [progress(report)]
+    named = ", ".join(running[:RUNNING]) + (", ..." if len(running) > RUNNING else "")
+    now = [f"Running now: {named}."] if running else []
+    sections = [progress(report), *now, *(map(_section, tables) if report.aggregates else ()), *notes(report)]
     return Page(
         sentence=sentence(report),
         sections=sections,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -23,12 +24,16 @@ from setsweep.sweeps.records.mlflow_address import (
 from setsweep.sweeps.records.mlflow_page import build_page
 from setsweep.sweeps.records.mlflow_quiet import keep_quiet
 from setsweep.sweeps.records.mlflow_recorder import MlflowRecorder
+from setsweep.sweeps.records.mlflow_rows import run_name
 from setsweep.sweeps.records.mlflow_state import owner_of, recorded_experiment, state_of
 from setsweep.sweeps.records.study_folder import model_folder
 from setsweep.sweeps.reports.formats import render
-from setsweep.sweeps.reports.report import Report
+from setsweep.sweeps.reports.report import Report, build_report
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.run_result import RunResult
+
+FIRST_SHOWN, SHOW_SECONDS = 5.0, 30.0  # until a study that runs is shown, and from one time to the next
+SHOW_SHARE = 0.01  # of the time at most goes into that
 
 
 class Projection:
@@ -54,6 +59,9 @@ class Projection:
         self._mark = folder / RECORDED
         self._owner = owner_of(folder)
         self._recorder: MlflowRecorder | None = None
+        self._running: dict[str, str] = {}  # names of runs by their keys
+        self._touched: set[str] = set()  # run keys with a result since the study was shown
+        self._next = time.monotonic() + FIRST_SHOWN
         self.begun = False
         self.complete = True
         self.on_problem: Callable[[str], None] = lambda problem: None
@@ -81,22 +89,43 @@ class Projection:
         return self._recorder is None
 
     def started(self, run: PlannedRun) -> None:
-        """MLflow hears of a run when it has a result, so that a kill leaves none open."""
+        """The study's page names it; MLflow has a row of it when it has a result, so that a kill leaves none open."""
+        self._running[run.key] = run_name(run)
 
     def finished(self, run: PlannedRun, result: RunResult) -> None:
         """Record a result wherever the study has a place for it, and the aggregates that are whole with it."""
+        self._running.pop(run.key, None)
         if self._recorder is None:
             return
         self._begin(self._recorder)
+        self._touched.add(run.key)
         for asked in self._planner.runs_of(run.key):
             self._recorder.record(asked, result)
             if (group := self._planner.group_of(asked)) is not None:
                 self._recorder.group(group)
 
     def tick(self) -> None:
-        """Pass on what keeps results from being recorded."""
+        """Pass on what keeps results from being recorded; now and then show how far the study is."""
         problem = self._recorder.problem if self._recorder else None
         self.on_problem(f"MLflow: {problem}" if problem else "")
+        if self._recorder is not None and self.begun and time.monotonic() >= self._next and not self._recorder.pending:
+            began = time.monotonic()
+            self._show_so_far(self._recorder)
+            spent = time.monotonic() - began
+            self._next = began + max(SHOW_SECONDS, spent / SHOW_SHARE)
+
+    def _show_so_far(self, recorder: MlflowRecorder) -> None:
+        """The configurations that have some of their seeds, and the study's page."""
+        runs = self._planner.runs()
+        groups: dict[Candidate, list[tuple[PlannedRun, RunResult | None]]] = {}
+        for run, result in runs:
+            groups.setdefault(run.candidate, []).append((run, result))
+        for members in groups.values():
+            done = [(run, result) for run, result in members if result is not None]
+            if 0 < len(done) < len(members) and any(run.key in self._touched for run, _ in done):
+                recorder.group(done, len(members))
+        self._touched.clear()
+        recorder.page(build_page(build_report(self._study, runs), running=list(self._running.values())))
 
     def flush(self) -> bool:
         """Wait until every result so far is in MLflow; whether it is."""

@@ -88,7 +88,7 @@ def test_a_study_is_copied_to_another_store_and_stays_in_the_first(
 def test_recording_a_study_that_was_never_run_is_refused(setsweep: Command, small: Path) -> None:
     said = setsweep("record", small)
     assert said.code == 2
-    assert "study 'small' must have been run in setsweep-results, got no journal in" in said.err
+    assert "--storage must be a folder in which 'small' was run, got 'setsweep-results'." in said.err
 
 
 def test_two_storages_with_other_studies_of_one_name_do_not_overwrite_each_other(run: Command, folder: Path) -> None:
