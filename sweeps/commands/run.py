@@ -53,7 +53,7 @@ def command(
     ended = run_study(read_study(study, overrides or ()), options, console)
     print(render(ended.report, "terminal").rstrip("\n"), flush=True)
     places = f"Tables and figures: {ended.folder / 'report'}   MLflow: {ended.records}"
-    console.print(places, highlight=False, markup=False)
+    console.print(places, highlight=False, markup=False, soft_wrap=True)
     if ended.address:
         console.print(ended.address, highlight=False, markup=False, soft_wrap=True)
     if ended.stopped is None:

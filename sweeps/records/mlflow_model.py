@@ -82,7 +82,8 @@ def log_model(
     except BaseException:
         client.delete_logged_model(model.model_id)  # else it would be "Pending" for ever
         raise
-    client.set_logged_model_tags(model.model_id, {"usage": USAGE.format(id=model.model_id, k=k)})
+    usage = USAGE.format(id=model.model_id, k=k)
+    client.set_logged_model_tags(model.model_id, {"usage": usage, "mlflow.note.content": f"`{usage}`"})
     _log_metrics(client, run_ids[0], str(model.model_id), record)
     for run_id in run_ids:
         client.log_outputs(run_id, [LoggedModelOutput(model.model_id, step=0)])

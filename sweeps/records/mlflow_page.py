@@ -148,4 +148,6 @@ def _means(found: Iterable[Aggregate]) -> list[float]:
 
 
 def _section(table: Table) -> str:
-    return f"### {table.title}\n\n{markdown_table(table).replace(' |', f'{_GAP} |')}"
+    header, rule, *body = markdown_table(table).splitlines()
+    apart = [line.replace(" |", f"{_GAP} |") for line in (header, *body)]
+    return "\n".join([f"### {table.title}", "", apart[0], rule, *apart[1:]])

@@ -28,9 +28,8 @@ ORDER = "mlflow.setsweep.order"  # the tag of an aggregate by which the table is
 CREATED = 1_767_225_600_000  # milliseconds: the first of 2026; only the views' order among themselves is read
 
 NAME = "attributes.`Run Name`"
-CREATED_COLUMN = "runDateAndNestInfo"  # status and age; always there
 NAMES = (190, 330)  # pixels, the least and the most; names are seen whole in between
-STATUS_WIDTH, WIDTH, WIDE = 60, 120, 260  # pixels: the sign of the status; "93.53 ± 0.47"; a sentence
+WIDTH, WIDE = 120, 260  # pixels: "93.53 ± 0.47"; a sentence
 
 CURRENT = "tags.level = 'aggregate' and tags.current = 'true'"
 
@@ -74,7 +73,7 @@ class View:
             "orderByAsc": self.ascending,
             "selectedColumns": list(self.columns),
             "columnOrder": [NAME, *self.columns],
-            "columnWidths": {NAME: self.name_width, CREATED_COLUMN: STATUS_WIDTH, **widths},
+            "columnWidths": {NAME: self.name_width, **widths},
             **({"groupBy": {"aggregateFunction": "average", "groupByKeys": keys}} if keys else {}),
             **(layout(self.name, self.charts, self.no_charts) if self.charts else {}),
         }
@@ -103,15 +102,17 @@ def _name_width(study: Study) -> int:
 
 
 def _tag(view: View, index: int) -> str:
-    """The envelope and the bare state in one; charts compressed where they would not fit."""
+    """The envelope and the bare state in one; charts compressed, or at last left out, where they would not fit."""
     state = view.state()
     envelope = {"name": view.name, "createdAt": CREATED + index, "updatedAt": CREATED + index}
-    text = json.dumps({**state, **envelope, "state": json.dumps(state)})
-    if len(text) <= MAX_EXPERIMENT_TAG:
-        return text
-    packed = "deflate;" + base64.b64encode(zlib.compress(json.dumps(state).encode(), 9)).decode()
     table = {name: value for name, value in state.items() if not name.startswith("compareRun")}
-    return json.dumps({**table, **envelope, "state": packed})
+    text = json.dumps({**state, **envelope, "state": json.dumps(state)})
+    for fewer in (state, replace(view, no_charts=()).state(), table):
+        if len(text) <= MAX_EXPERIMENT_TAG:
+            break
+        packed = "deflate;" + base64.b64encode(zlib.compress(json.dumps(fewer).encode(), 9)).decode()
+        text = json.dumps({**table, **envelope, "state": packed})
+    return text
 
 
 def _results(study: Study) -> View:
