@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from setsweep.sweeps.planning.looks import Look
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.wording import place, seeds
-from setsweep.sweeps.study.study import point_key
+from setsweep.sweeps.study.study import Compare, point_key
 
 
 def choice_notes(report: Report) -> list[str]:
     """What the tables of choices mean, and each confirmation that was not the first."""
-    return [*_about_choices(report), *_about_races(report), *_about_looks(report.looks)]
+    return [*_about_choices(report), *_about_races(report), *_about_looks(report)]
 
 
 def _about_choices(report: Report) -> list[str]:
@@ -49,10 +49,10 @@ def _about_races(report: Report) -> list[str]:
     return [f"The race over seeds {last} takes {runs} runs; every trial with every seed would take {whole}: {saved}."]
 
 
-def _about_looks(looks: Sequence[Look]) -> list[str]:
+def _about_looks(report: Report) -> list[str]:
     """A sentence for each place whose test numbers were there to be seen before what is confirmed now."""
     places: dict[tuple[str, str], list[Look]] = {}
-    for look in looks:
+    for look in report.looks:
         places.setdefault((look.arm, point_key(look.point)), []).append(look)
     told: dict[str, list[str]] = {}
     for own in places.values():
@@ -60,10 +60,14 @@ def _about_looks(looks: Sequence[Look]) -> list[str]:
             choices = len({look.choice for look in own})
             counted = f"{choices} choices have" if choices > 1 else "1 choice has"
             sizes = ", ".join(str(look.n) for look in own)
-            told.setdefault(f"{counted} been confirmed here, looks at n = {sizes}", []).append(
-                place(own[0].arm, own[0].point)
-            )
-    return [
-        f"{'; '.join(where)}: {text}. Intervals and tests are of one look: who looks until it fits finds too much."
-        for text, where in told.items()
-    ]
+            text = f"{counted} been confirmed here, looks at n = {sizes}{_what_that_means(own, report.study.compare)}"
+            told.setdefault(text, []).append(place(own[0].arm, own[0].point))
+    return [f"{'; '.join(where)}: {text}" for text, where in told.items()]
+
+
+def _what_that_means(looks: Sequence[Look], compare: Compare) -> str:
+    """Further looks at one choice do no harm where the study has planned for them."""
+    planned = compare.looks == "anytime" or {look.n for look in looks} <= {*(compare.looks or ())}
+    if planned and len({look.choice for look in looks}) == 1:
+        return ", as the study has planned."
+    return ". Intervals and tests are of one look: who looks until it fits finds too much."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from setsweep.data.declaration import SPLIT_OF_RUN
 from setsweep.sweeps.reports.choice_notes import choice_notes
 from setsweep.sweeps.reports.comparison_notes import comparison_notes
 from setsweep.sweeps.reports.report import Failure, Report
@@ -30,7 +31,7 @@ def notes(report: Report) -> list[str]:
     """What the tables' numbers are, the runs that they lack, and what reading the study has changed in it."""
     return [
         _about_intervals(report),
-        _about_scope(),
+        _about_scope(report.study),
         *comparison_notes(report),
         *_about_search(report),
         *choice_notes(report),
@@ -59,7 +60,12 @@ def _about_intervals(report: Report) -> str:
     )
 
 
-def _about_scope() -> str:
+def _about_scope(study: Study) -> str:
+    if study.data.get("split_seed") == SPLIT_OF_RUN:
+        return (
+            "Every interval and test is for one test set: splits are drawn with the seeds, so it tells how much "
+            "another seed and split of the training images would change, not other test images."
+        )
     return (
         "Every interval and test is for one split and one test set: it tells how much another seed would change, "
         "not another split or other images, which may move means further than their intervals reach, paired "

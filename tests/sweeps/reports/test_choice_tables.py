@@ -185,3 +185,21 @@ def test_json_has_every_round_and_every_look() -> None:
 def test_every_format_that_has_tables_tells_the_race(form: str) -> None:
     shown = render(_report(), form)
     assert ("6 x 3, 3 x 9" in shown) == (form not in ("csv", "json"))
+
+
+@pytest.mark.parametrize(
+    ("planned", "choices", "end"),
+    [
+        ((5, 10, 20), "aa", ", as the study has planned."),
+        ("anytime", "aa", ", as the study has planned."),
+        ((10, 20), "aa", "finds too much."),
+        ((5, 10), "ab", "finds too much."),
+        (None, "aa", "finds too much."),
+    ],
+)
+def test_looks_that_were_planned_do_no_harm(planned: Any, choices: str, end: str) -> None:
+    looks = tuple(Look("avgk", {}, n, choice) for n, choice in zip((5, 10), choices, strict=True))
+    report = _report(looks=looks)
+    study = replace(report.study, compare=replace(report.study.compare, looks=planned))
+    (told,) = (note for note in choice_notes(replace(report, study=study)) if "looks at" in note)
+    assert told.endswith(end)

@@ -126,3 +126,10 @@ def test_ten_failures_are_told_and_no_more_counted(
 def test_what_reading_the_study_has_changed_is_told_last(make_study: Any, results: Any, failed: Outcome) -> None:
     changed = make_study(notes=("Milestones after the last epoch are left out.",))
     assert notes(build_report(changed, results(changed, failed)))[-1] == "Milestones after the last epoch are left out."
+
+
+def test_where_splits_are_drawn_with_the_seeds_intervals_are_over_both(make_study: Any, results: Any) -> None:
+    study = make_study(data={"name": "digits", "split_seed": "run"})
+    assert notes(build_report(study, results(study)))[1].startswith(
+        "Every interval and test is for one test set: splits"
+    )
