@@ -7,7 +7,7 @@ from setsweep.sweeps.reports.choice_notes import choice_notes
 from setsweep.sweeps.reports.comparison_notes import comparison_notes
 from setsweep.sweeps.reports.report import Failure, Report
 from setsweep.sweeps.reports.wording import count, number, seeds, settings
-from setsweep.sweeps.study.study import Point
+from setsweep.sweeps.study.study import Point, Study
 
 _SHOWN_FAILURES = 10
 _REASON_LENGTH = 120
