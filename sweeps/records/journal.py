@@ -110,6 +110,8 @@ class Journal:
     def close(self) -> None:
         """Give the lock back."""
         if self._file is not None:
+            with contextlib.suppress(OSError):
+                (self.path.parent / WRITER).unlink(missing_ok=True)
             os.close(self._file)
             self._file = None
 

@@ -12,6 +12,7 @@ import pytest
 from setsweep.sweeps.records.journal import Journal, JournalError
 from setsweep.sweeps.records.study_folder import (
     OtherStudyError,
+    check_same_study,
     model_folder,
     open_journal,
     storage_folder,
@@ -97,9 +98,10 @@ def test_more_arms_and_seeds_are_the_same_study_in_its_present_form(mine: Study)
     assert described["text"] == more.text
 
 
-def test_another_study_of_that_name_is_refused_and_leaves_no_lock(mine: Study) -> None:
+def test_another_study_of_that_name_is_refused_and_leaves_no_lock(mine: Study, make_pair: Callable[..., Any]) -> None:
     folder = Path("results/mine")
-    open_journal(mine, folder).close()
+    with open_journal(mine, folder) as journal:
+        journal.add_all([make_pair("focal", 0.0, 1)])
     other = read_study("file.yaml", ["training.epochs=3", "k=[1, 2]"])
     with pytest.raises(OtherStudyError) as refused:
         open_journal(other, folder)
@@ -112,23 +114,39 @@ def test_another_study_of_that_name_is_refused_and_leaves_no_lock(mine: Study) -
     open_journal(mine, folder).close()
 
 
-def test_another_study_takes_the_place_of_one_that_it_replaces(mine: Study) -> None:
+def test_a_study_without_a_result_gives_its_name_to_any_other(mine: Study) -> None:
     folder = Path("results/mine")
     open_journal(mine, folder).close()
+    other = read_study("file.yaml", ["training.epochs=3"])
+    open_journal(other, folder).close()
+    assert (folder / "study.yaml").read_text() == other.text
+    check_same_study(mine, folder)
+
+
+def test_another_study_takes_the_place_of_one_that_it_replaces(mine: Study, make_pair: Callable[..., Any]) -> None:
+    folder = Path("results/mine")
+    with open_journal(mine, folder) as journal:
+        journal.add_all([make_pair("focal", 0.0, 1)])
     other = read_study("file.yaml", ["training.epochs=3"])
     open_journal(other, folder, replace=True).close()
     assert (folder / "study.yaml").read_text() == other.text
     open_journal(other, folder).close()
     with pytest.raises(OtherStudyError):
         open_journal(mine, folder)
+    with pytest.raises(OtherStudyError):
+        check_same_study(mine, folder)
 
 
-def test_a_study_is_found_by_name_and_by_file_as_it_was_last_run(mine: Study) -> None:
+def test_a_study_is_found_by_name_as_it_was_last_run_and_by_file_as_that_says(mine: Study) -> None:
     ran = read_study("file.yaml", ["confirm.seeds=7"])
     open_journal(ran, Path("results/mine")).close()
-    for name in ("mine", "file.yaml", "./file.yaml"):
+    study, folder = stored_study("mine", "results")
+    assert (study.confirm_seeds, folder, study.notes) == (ran.confirm_seeds, Path("results/mine"), ())
+    for name in ("file.yaml", "./file.yaml"):
         study, folder = stored_study(name, "results")
-        assert (study.confirm_seeds, folder) == (ran.confirm_seeds, Path("results/mine"))
+        assert (study.confirm_seeds, folder) == (mine.confirm_seeds, Path("results/mine"))
+        (note,) = study.notes
+        assert note == f"{name} is not as it was last run in results/mine: confirm.seeds: 7 before, nothing now."
 
 
 def test_a_study_that_was_not_run_there_is_what_its_file_says(mine: Study) -> None:
@@ -139,8 +157,8 @@ def test_a_study_that_was_not_run_there_is_what_its_file_says(mine: Study) -> No
 
 
 def test_a_name_that_nothing_has_is_refused(mine: Study) -> None:
-    for name in ("yours", "there/is/none"):
+    for name, got in (("yours", "neither"), ("there/is/none", "no such file")):
         with pytest.raises(
-            StudyError, match=rf"^{name}: must be a study file or the name of a bundled study, got neither"
+            StudyError, match=rf"^{name}: must be a study file or the name of a bundled study, got {got}"
         ):
             stored_study(name, "results")
