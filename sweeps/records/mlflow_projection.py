@@ -208,4 +208,6 @@ class Projection:
 
     def _keep_address(self, experiment: str) -> None:
         """For those who ask later without asking the store."""
-        self._mark.write_text(json.dumps({"address": server(self._uri) + view_path(experiment)}))
+        text = json.dumps({"address": server(self._uri) + view_path(experiment)})
+        if not self._mark.exists() or self._mark.read_text(encoding="utf-8") != text:
+            self._mark.write_text(text, encoding="utf-8")

@@ -19,6 +19,7 @@ def test_a_format_that_there_is_none_of_is_told_before_the_study_is_looked_for(s
 
 @pytest.mark.parametrize("place", ["small.yaml", "small.yaml/below"])
 def test_a_folder_that_cannot_be_written_is_told(setsweep: Command, small: Path, place: str) -> None:
+    assert setsweep("run", small, "--in-process").code == 0
     said = setsweep("report", small, "--out", place)
     assert (said.code, said.out) == (2, "")
     assert said.err.startswith(f"setsweep: --out must be a folder that can be written, got {place}: ")
