@@ -53,14 +53,12 @@ def _how(compare: Compare, metrics: str, first: int, further: int) -> str:
 
 def _about_intervals_together(report: Report) -> list[str]:
     compare = report.study.compare
-    if not any(c.details and c.details.simultaneous_low is not None for c in report.comparisons):
+    known = [(c.details.simultaneous_low, c.details.simultaneous_high) for c in report.comparisons if c.details]
+    if compare.correction == "none" or all(ends == (None, None) for ends in known):
         return []
-    if compare.correction == "none":
-        return []
-    known = [c.details for c in report.comparisons if c.details]
-    only_sign = any(0 in (each.simultaneous_low, each.simultaneous_high) for each in known)
-    sign = "; an end at 0 tells the sign alone, which is what Holm's tests pay for seeing more" if only_sign else ""
-    cover = f"cover all with {100 * compare.confidence:g} % and leave out 0 where corrected p is significant"
+    one_end = any((low is None) != (high is None) for low, high in known)
+    sign = "; > 0 and < 0 tell the sign alone of what is significant, Holm's price for seeing more" if one_end else ""
+    cover = f"cover all with {100 * compare.confidence:g} % and leave out 0 exactly where corrected p is significant"
     return [f"The intervals together {cover}{sign}."]
 
 

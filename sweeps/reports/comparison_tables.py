@@ -10,6 +10,7 @@ from setsweep.sweeps.reports.table import Cell, Table
 from setsweep.sweeps.reports.wording import (
     MISSING,
     contrast_name,
+    half_open,
     in_brackets,
     metric_label,
     number,
@@ -90,7 +91,7 @@ def _primary_row(report: Report, c: Comparison, columns: Sequence[str]) -> list[
     details = c.details
     assert details is not None
     names = {"arm": contrast_name(report.study, c), "at": settings(c.point), "metric": metric_label(c.metric)}
-    together = in_brackets(c.metric, details.simultaneous_low, details.simultaneous_high, signed=True)
+    together = half_open(c.metric, details.simultaneous_low, details.simultaneous_high)
     row = [
         *(names[column] for column in columns),
         with_half_width(c.metric, c.difference, c.ci_low, c.ci_high, signed=True),

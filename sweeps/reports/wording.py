@@ -83,20 +83,23 @@ def with_half_width(
 
 
 def in_brackets(metric: str, low: float | None, high: float | None, *, signed: bool = False) -> str:
-    """The ends of an interval: "[92.80, 93.38]"; those of an accuracy itself are cut at 0 and 100 %.
-
-    An interval of a difference that ends at 0 does not hold it: "(0, +1.20]".
-    """
+    """The ends of an interval: "[92.80, 93.38]"; those of an accuracy itself are cut at 0 and 100 %."""
     if low is None or high is None:
         return MISSING
-    if signed:
-        above = "(0" if low == 0 else f"[{number(metric, low, signed=True)}"
-        return f"{above}, {'0)' if high == 0 else f'{number(metric, high, signed=True)}]'}"
-    if not is_accuracy(metric):
-        return f"[{number(metric, low)}, {number(metric, high)}]"
+    if not is_accuracy(metric) or signed:
+        return f"[{number(metric, low, signed=signed)}, {number(metric, high, signed=signed)}]"
     ends = cut_to(low, high)
     lower = "0" if low < 0 else number(metric, ends.ci_low)
     return f"[{lower}, {'100' if high > 1 else number(metric, ends.ci_high)}]"
+
+
+def half_open(metric: str, low: float | None, high: float | None) -> str:
+    """The ends of a difference's interval, or of one with one end alone: "> 0", "< 0"."""
+    if low is not None and high is None:
+        return "> 0" if low == 0 else f"> {number(metric, low, signed=True)}"
+    if high is not None and low is None:
+        return "< 0" if high == 0 else f"< {number(metric, high, signed=True)}"
+    return in_brackets(metric, low, high, signed=True)
 
 
 def contrast_name(study: Study, comparison: Comparison | OverSets) -> str:

@@ -40,7 +40,8 @@ class Details:
 
     Args:
         simultaneous_low, simultaneous_high: ends of the interval that covers together with those of all other contrasts
-            of the primary metric, see `simultaneous_intervals`; None where one looks more than once, or in two stages.
+            of the primary metric, see `simultaneous_intervals` (one end alone: the sign is sure, and no more); None
+            where one looks more than once, or in two stages.
         effect, effect_low, effect_high: Hedges' g_z, see `hedges_g`.
         better, better_low, better_high: the probability to beat the baseline on a new seed, see `better_on_a_seed`.
         detectable: the smallest true difference that such a test finds with probability 0.8, at the level of the first

@@ -15,7 +15,8 @@ class SimultaneousInterval:
     """One of several intervals that all cover their true differences with the probability asked for.
 
     Args:
-        ci_low, ci_high: the ends; None where the difference has no t test. An end at 0 is open where 0 is excluded.
+        ci_low, ci_high: the ends; both None where the difference has no t test. An end at 0 is open where 0 is
+            excluded; where the other is None then, the interval goes on without end: it tells the sign alone.
         p_corrected: the corrected p that the interval is made for; None where it is.
         excludes_zero: whether `p_corrected` is below 1 - confidence.
     """
@@ -31,16 +32,15 @@ def simultaneous_intervals(
 ) -> list[SimultaneousInterval]:
     """The intervals that match the corrected p-values of `differences`: 0 is outside exactly where p < 1 - confidence.
 
-    "bonferroni": t intervals with error alpha / m each. "none": those of the single differences. "holm": the intervals
-    compatible with Holm's procedure (Strassburger and Bretz 2008; Guilbaud 2008), once for the lower and once for the
-    upper ends, with alpha / 2 each. With r of m differences significantly above 0, the lower end is that of a t
-    interval with error alpha / (m - r) where not significant and 0 (open) where significant: what Holm's procedure
-    gains in tests it takes from the intervals. Only where all m are significant in one direction do the ends say more:
-    the larger of 0 and the end with error alpha / m.
+    "bonferroni": t intervals with error alpha / m each. "none": those of the single differences. "holm": the sets that
+    go with Holm's procedure (Strassburger and Bretz 2008; Guilbaud 2008), with its two-sided p. Of r of m that are
+    significant it tells the sign alone, above or below 0 without another end, and the other intervals have an error of
+    alpha / (m - r) each: what Holm's procedure gains in tests it takes from the intervals. Only where all m are
+    significant do the ends say more: those with an error of alpha / m, as far as they are on the side of the sign. Ends
+    for one direction alone would say more, but hold 0 where differences of both signs make Holm's p significant.
 
-    The corrected p of "holm" is that of the two directions, each corrected for itself. It equals `corrected` wherever
-    all significant differences have one sign, and is larger otherwise; two-sided Holm rejects a little more there, but
-    has no bounded intervals of its own.
+    The sign itself is sure where Holm's procedure is for directions (Shaffer 1980, independent tests); simulated with a
+    shared baseline as well, see tests/benchmarks/statistics.
 
     Args:
         differences: each with its spread and n; those without a t test count as p = 1.
@@ -54,11 +54,12 @@ def simultaneous_intervals(
     check_confidence(confidence)
     samples = [_sample(each) for each in differences]
     size = family_size(len(samples), family)
-    if correction == "holm":
-        return _compatible_with_holm(samples, confidence, size)
     p_values = corrected([_p(each) for each in samples], correction, family=family)
-    error = (1 - confidence) / (1 if correction == "none" else size)
-    return [_interval(each, p, confidence, error) for each, p in zip(samples, p_values, strict=True)]
+    significant = sum(is_below_level(p, confidence) for p in p_values)
+    sharing = {"holm": size - significant or size, "bonferroni": size, "none": 1}[correction] or 1
+    signs_alone = correction == "holm" and significant < size
+    error = (1 - confidence) / sharing
+    return [_interval(each, p, confidence, error, signs_alone) for each, p in zip(samples, p_values, strict=True)]
 
 
 def _sample(difference: PairedDifference) -> Sample | None:
@@ -72,57 +73,21 @@ def _p(sample: Sample | None) -> float | None:
     return None if sample is None else 2 * t_tail(abs(sample.t), sample.degrees)
 
 
-def _interval(sample: Sample | None, p: float | None, confidence: float, error: float) -> SimultaneousInterval:
+def _interval(
+    sample: Sample | None, p: float | None, confidence: float, error: float, signs_alone: bool
+) -> SimultaneousInterval:
     if sample is None or p is None:
         return SimultaneousInterval(ci_low=None, ci_high=None, p_corrected=None, excludes_zero=False)
-    half = _half_width(sample, error)
-    return SimultaneousInterval(
-        ci_low=sample.mean - half,
-        ci_high=sample.mean + half,
-        p_corrected=p,
-        excludes_zero=is_below_level(p, confidence),
-    )
-
-
-def _compatible_with_holm(samples: Sequence[Sample | None], confidence: float, size: int) -> list[SimultaneousInterval]:
-    lower, p_above = _lower_ends(samples, confidence, size)
-    upper, p_below = _lower_ends([_turned(each) for each in samples], confidence, size)
-    found = []
-    for low, high, above, below in zip(lower, upper, p_above, p_below, strict=True):
-        p = None if above is None or below is None else min(1.0, 2 * min(above, below))
-        found.append(
-            SimultaneousInterval(
-                ci_low=low,
-                ci_high=None if high is None else -high,
-                p_corrected=p,
-                excludes_zero=is_below_level(p, confidence),
-            )
-        )
-    return found
-
-
-def _lower_ends(
-    samples: Sequence[Sample | None], confidence: float, size: int
-) -> tuple[list[float | None], list[float | None]]:
-    """The lower ends and the one-sided p-values that Holm corrects, at an error of (1 - confidence) / 2."""
-    alpha = 1 - confidence
-    one_sided = [None if each is None else t_tail(each.t, each.degrees) for each in samples]
-    p_values = corrected(one_sided, "holm", family=size)
-    above = [p is not None and is_below_level(2 * p, confidence) for p in p_values]
-    left = size - sum(above)
-    ends: list[float | None] = []
-    for sample, is_above in zip(samples, above, strict=True):
-        if sample is None:
-            ends.append(None)
-        elif not is_above:
-            ends.append(sample.mean - _half_width(sample, alpha / left))
-        else:
-            ends.append(0.0 if left else max(0.0, sample.mean - _half_width(sample, alpha / size)))
-    return ends, p_values
-
-
-def _turned(sample: Sample | None) -> Sample | None:
-    return None if sample is None else Sample(mean=-sample.mean, std=sample.std, n=sample.n)
+    half, significant = _half_width(sample, error), is_below_level(p, confidence)
+    low: float | None = sample.mean - half
+    high: float | None = sample.mean + half
+    if significant and signs_alone:
+        low, high = (0.0, None) if sample.mean > 0 else (None, 0.0)
+    elif significant and sample.mean > 0:
+        low = max(0.0, sample.mean - half)
+    elif significant:
+        high = min(0.0, sample.mean + half)
+    return SimultaneousInterval(ci_low=low, ci_high=high, p_corrected=p, excludes_zero=significant)
 
 
 def _half_width(sample: Sample, error: float) -> float:

@@ -25,7 +25,7 @@ from setsweep.sweeps.statistics.intervals import PairedDifference, mean_interval
 from setsweep.sweeps.statistics.looks import planned_looks
 from setsweep.sweeps.statistics.pooled import pooled_intervals
 from setsweep.sweeps.statistics.several_sets import combined
-from setsweep.sweeps.statistics.simultaneous import simultaneous_intervals
+from setsweep.sweeps.statistics.simultaneous import SimultaneousInterval, simultaneous_intervals
 from setsweep.sweeps.statistics.student import mean_and_std, t_tail
 from setsweep.sweeps.statistics.two_stage import two_stage_interval
 
@@ -299,10 +299,13 @@ def _seeds(values: Array) -> dict[int, float]:
     return dict(enumerate(values.tolist()))
 
 
-def _covers(truth: float, found: object) -> bool:
-    low, high = getattr(found, "ci_low"), getattr(found, "ci_high")  # noqa: B009
-    open_end = getattr(found, "excludes_zero") and truth == 0  # noqa: B009
-    return _in(truth, low, high) and not open_end
+def _covers(truth: float, found: SimultaneousInterval) -> bool:
+    low, high = found.ci_low, found.ci_high
+    if low is None and high is None:
+        return False
+    return (
+        (low is None or low <= truth) and (high is None or truth <= high) and not (found.excludes_zero and truth == 0)
+    )
 
 
 def _in(truth: float, low: float | None, high: float | None) -> bool:

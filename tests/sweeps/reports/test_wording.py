@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from setsweep.sweeps.reports.wording import (
-    in_brackets,
+    half_open,
     long_metric_label,
     metric_label,
     number,
@@ -59,10 +59,11 @@ def test_an_interval_beyond_0_or_100_percent_is_cut_and_given_by_its_ends() -> N
     assert with_half_width("test/top2_accuracy", -0.01, -0.02, 0.0, signed=True) == "-1.00 ± 1.00"
 
 
-def test_an_end_of_a_difference_at_0_is_outside() -> None:
-    assert in_brackets("test/top2_accuracy", 0.0, 0.012, signed=True) == "(0, +1.20]"
-    assert in_brackets("test/top2_accuracy", -0.012, 0.0, signed=True) == "[-1.20, 0)"
-    assert in_brackets("test/top2_accuracy", None, 0.5) == "-"
+def test_an_interval_with_one_end_tells_the_sign() -> None:
+    assert half_open("test/top2_accuracy", 0.0, None) == "> 0"
+    assert half_open("test/top2_accuracy", None, 0.0) == "< 0"
+    assert half_open("test/top2_accuracy", -0.01, 0.012) == "[-1.00, +1.20]"
+    assert half_open("test/top2_accuracy", None, None) == "-"
 
 
 def test_small_p_values_are_not_shown_as_zero() -> None:
