@@ -34,6 +34,12 @@ def is_denial(error: Exception) -> bool:
     return isinstance(error, MlflowException) and (error.error_code in denials or " error code 401 " in str(error))
 
 
+def denial(error: Exception) -> str:
+    """A denial in a few words."""
+    unknown = " error code 401 " in str(error) or getattr(error, "error_code", "") == "UNAUTHENTICATED"
+    return "401 (it does not know the user)" if unknown else "403 (the user may not)"
+
+
 def innermost(error: BaseException) -> str:
     """The first line of what started it all; MLflow wraps "connection refused" in three layers of text."""
     while cause := error.__cause__ or (None if error.__suppress_context__ else error.__context__):

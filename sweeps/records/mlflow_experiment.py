@@ -10,7 +10,7 @@ from mlflow import MlflowClient
 from mlflow.entities import Experiment
 
 from setsweep.sweeps.records.mlflow_address import without_password
-from setsweep.sweeps.records.mlflow_client import innermost, is_denial
+from setsweep.sweeps.records.mlflow_client import denial, is_denial
 from setsweep.sweeps.records.mlflow_state import OWNER, TEXT, is_own, text_digest
 from setsweep.sweeps.records.mlflow_view import experiment_tags
 from setsweep.sweeps.study.study import Study
@@ -42,17 +42,19 @@ def check_access(uri: str, study: Study, owner: str) -> None:
 
     def ask() -> None:
         try:
-            open_experiment(MlflowClient(uri), study, owner)
+            client = MlflowClient(uri)
+            experiment = open_experiment(client, study, owner)
+            client.set_experiment_tag(experiment, OWNER, owner)  # written even where it is there: reading is not enough
         except Exception as error:  # noqa: BLE001 - all but a denial is the recorder's to repeat
             if is_denial(error):
-                denials.append(innermost(error))
+                denials.append(denial(error))
 
     asking = threading.Thread(target=ask, daemon=True)
     asking.start()
     asking.join(CHECK_SECONDS)
     if denials:
         raise ValueError(
-            f"MLflow at {without_password(uri)} must let this user write, got: {denials[0]} "
+            f"MLflow at {without_password(uri)} must let this user write, got {denials[0]}. "
             "Set MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN."
         )
 
