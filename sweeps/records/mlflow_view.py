@@ -42,7 +42,8 @@ class View:
         key: in its address.
         name: in the menu.
         search: which rows it has.
-        order: the key that they are sorted by; the UI nests rows below their parents only in the order of their start.
+        order: the key that they are sorted by; in the order of their start, and in that alone, the UI adds the rows
+            above them and nests them below.
         columns: of the table, beside the name.
         wide: those of them with long texts.
         charts: of the page of charts.
@@ -152,7 +153,7 @@ def _seeds(study: Study) -> View:
         key=SEEDS,
         name="Seeds",
         search="tags.level = 'run' and tags.stage = 'confirm'",
-        order="attributes.start_time",
+        order=_tags("seed"),
         columns=[_tags("arm"), _tags("seed")],
         charts=[*curves, *finals],
         no_charts=run_metrics(study),
@@ -189,8 +190,7 @@ def _failures() -> View:
         key=FAILURES,
         name="Failures",
         search="tags.level = 'run' and attributes.status = 'FAILED'",
-        order="attributes.start_time",
-        ascending=False,
+        order=_tags("arm"),
         columns=[_tags(name) for name in ("reason", "result", "arm", "seed", "host")],
         wide=[_tags("reason")],
     )

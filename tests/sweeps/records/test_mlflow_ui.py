@@ -139,7 +139,7 @@ def test_the_views_are_in_the_menu_and_their_charts_are_those_that_were_prepared
     server: str, browser: Chrome, study: Study, tmp_path: Path
 ) -> None:
     _open(browser, server, study, CURVES)
-    _until(lambda: "Curves with intervals (3)" in _text(browser))  # the loss, top-2 and average-2; no others
+    _until(lambda: "Curves with intervals (2)" in _text(browser))  # the loss and top-2, and no others
     _until(lambda: len(browser.find_elements("css selector", ".js-plotly-plot")) >= 2)
     browser.save_screenshot(str(tmp_path / "curves.png"))
     assert "/ci_low" not in [line for line in _text(browser).splitlines() if line.startswith("/")]
@@ -151,6 +151,7 @@ def test_the_views_are_in_the_menu_and_their_charts_are_those_that_were_prepared
 
     _open(browser, server, study, SEEDS)
     _until(lambda: "Group by: arm" in _text(browser))
+    _until(lambda: "13 matching runs" in _text(browser))  # the seeds, and none of the rows above them
     browser.save_screenshot(str(tmp_path / "seeds.png"))
 
 
