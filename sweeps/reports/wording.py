@@ -94,11 +94,13 @@ def in_brackets(metric: str, low: float | None, high: float | None, *, signed: b
 
 
 def half_open(metric: str, low: float | None, high: float | None) -> str:
-    """The ends of a difference's interval, or of one with one end alone: "> 0", "< 0"."""
+    """The ends of a difference's interval, 0 itself being left out: "(0, +1.20]"; of one with one end: "> 0", "< 0"."""
     if low is not None and high is None:
         return "> 0" if low == 0 else f"> {number(metric, low, signed=True)}"
     if high is not None and low is None:
         return "< 0" if high == 0 else f"< {number(metric, high, signed=True)}"
+    if low is not None and high is not None and 0 in (low, high):
+        return f"(0, {number(metric, high, signed=True)}]" if low == 0 else f"[{number(metric, low, signed=True)}, 0)"
     return in_brackets(metric, low, high, signed=True)
 
 

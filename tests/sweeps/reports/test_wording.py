@@ -63,6 +63,8 @@ def test_an_interval_with_one_end_tells_the_sign() -> None:
     assert half_open("test/top2_accuracy", 0.0, None) == "> 0"
     assert half_open("test/top2_accuracy", None, 0.0) == "< 0"
     assert half_open("test/top2_accuracy", -0.01, 0.012) == "[-1.00, +1.20]"
+    assert half_open("test/top2_accuracy", 0.0, 0.012) == "(0, +1.20]"
+    assert half_open("test/top2_accuracy", -0.012, 0.0) == "[-1.20, 0)"
     assert half_open("test/top2_accuracy", None, None) == "-"
 
 
