@@ -174,7 +174,7 @@ def _counts(study: Study, arm: str) -> tuple[str, ...]:
     if study.search is not None and study.arms[arm].searched:
         own = study.search
         seeds = own.seeds_of(study.arms[arm])
-        stages = rungs(own.trials_of(study.arms[arm]), len(seeds), own.race)
+        stages = rungs(own.trials_of(study.arms[arm]), len(seeds), own.race, own.least)
         search = f"{times}{_several(stages[0].trials, 'trial')} x {_several(stages[0].seeds, 'seed')}"
         search += "".join(f", {rung.trials} x {rung.seeds}" for rung in stages[1:])
         confirmed = (own.front if own.further else 1) + study.confirm.default

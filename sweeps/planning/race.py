@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from setsweep.sweeps.planning.choice import Values, best_first, common_means
 
 _THIRD = 3
-_LEAST = (6, 3)  # who goes on to the second rung, and to the third: with 4 the best of 12 is lost too often, see the
-# benchmark in tests/benchmarks/search
+_LEAST_LAST = 3  # who goes on to the third rung
 
 
 @dataclass(frozen=True)
@@ -51,20 +50,21 @@ class Round:
         return tuple(number for number in best_first(self.means) if number not in self.survivors)
 
 
-def rungs(trials: int, seeds: int, last: int | None) -> tuple[Rung, ...]:
+def rungs(trials: int, seeds: int, last: int | None, least: int = 4) -> tuple[Rung, ...]:
     """The rungs of a race.
 
     Args:
         trials: in the first rung.
         seeds: of every trial.
         last: of the last ones; None: there is no race, and one rung.
+        least: how many go on to the second rung at least.
     """
     found = [Rung(seeds, trials)]
     if last is None:
         return tuple(found)
-    for power, least in enumerate(_LEAST, 1):
-        rung = Rung(min(seeds * _THIRD**power, last), min(trials, max(least, math.ceil(trials / _THIRD**power))))
-        if power == len(_LEAST):
+    for power, most_few in ((1, least), (2, _LEAST_LAST)):
+        rung = Rung(min(seeds * _THIRD**power, last), min(trials, max(most_few, math.ceil(trials / _THIRD**power))))
+        if power == 2:
             rung = Rung(last, rung.trials)
         if rung.seeds > found[-1].seeds:
             found.append(rung)

@@ -37,7 +37,7 @@ class Searching:
         self._known = known
         self.trials = self.search.trials_of(arm) + self._outside()
         self.seeds = self.search.seeds_of(arm)
-        self.rungs = rungs(self.trials, len(self.seeds), self.search.race)
+        self.rungs = rungs(self.trials, len(self.seeds), self.search.race, self.search.least)
         self.all_seeds = self.search.first_seeds(max(len(self.seeds), self.search.race or 0))
         self.tried: dict[int, Values] = {}
         self._values: dict[int, dict[int, float]] = {}

@@ -120,7 +120,7 @@ def _searched(study: Study, arm: Arm, place: _Place) -> Searched:
     values = {number: values.get(number, {}) for number in sorted(place.trials)}
     count = max(search.trials_of(arm), len(values))
     own = search.seeds_of(arm)
-    plan = rungs(count, len(own), search.race)
+    plan = rungs(count, len(own), search.race, search.least)
     seeds = search.first_seeds(max(len(own), search.race or 0))
     rounds = run_race(plan, seeds, values)
     chosen = _chosen(rounds, plan, place)

@@ -35,7 +35,10 @@ def search_settings(ks: Sequence[int]) -> dict[str, Setting]:
     }
 
 
-RACE = {"seeds": Setting(whole(2, high=MAX_SEEDS), 9, "of the last of a race in thirds", unit="seeds")}
+RACE = {
+    "seeds": Setting(whole(2, high=MAX_SEEDS), 9, "of the last of a race in thirds", unit="seeds"),
+    "least": Setting(whole(3), 4, "that go on to the second rung at least", unit="trials"),
+}
 
 
 def read_search(findings: Findings, ks: Sequence[int]) -> Search | None:
@@ -47,10 +50,10 @@ def read_search(findings: Findings, ks: Sequence[int]) -> Search | None:
     read = section.read_all(settings)
     named = read.pop("objective")  # the default is no list
     objective, *further = (named,) if isinstance(named, str) else named or ("",)  # none where k is broken
-    race = None
+    race = {"seeds": None, "least": RACE["least"].default}
     if section.values.get("race") is not None:
-        race = Section(findings, ("search", "race"), RACE).read("seeds", RACE["seeds"])
-    search = Search(**read, objective=objective, further=tuple(further), race=race)
+        race = Section(findings, ("search", "race"), RACE).read_all(RACE)
+    search = Search(**read, objective=objective, further=tuple(further), race=race["seeds"], least=race["least"] or 4)
     _check_race(findings, search)
     _check_sampler(findings, search)
     return search

@@ -73,6 +73,7 @@ class Search:
         further: metrics beside the objective, where a front is searched: more accuracy, smaller sets.
         seeds: every trial is trained with each of them.
         race: with how many seeds the last of a race are trained; None: no race, all trials have the same seeds.
+        least: how many trials go on to the second rung of a race at least.
         batch: trials asked for at once; the suggestions of a batch depend on finished batches alone.
         front: of several objectives: how many members of the front are confirmed at most.
         asynchronous: suggest from whatever has finished instead.
@@ -85,6 +86,7 @@ class Search:
     further: tuple[str, ...] = ()
     seeds: tuple[int, ...]
     race: int | None = None
+    least: int = 4
     batch: int = 4
     front: int = 4
     asynchronous: bool = False
@@ -116,7 +118,7 @@ class Search:
 
     def protocol(self) -> dict[str, Any]:
         """What decides the choice beside the number of trials, as plain data; what came later where it is not usual."""
-        later = {"further": (), "race": None, "front": 4, "asynchronous": False}
+        later = {"further": (), "race": None, "least": 4, "front": 4, "asynchronous": False}
         fields = {name: each for name, each in dataclasses.asdict(self).items() if name not in ("trials", "fill")}
         return {name: each for name, each in fields.items() if name not in later or each != later[name]}
 

@@ -7,7 +7,6 @@ never looks at costs nothing.
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable
 
@@ -15,25 +14,21 @@ import numpy as np
 from landscapes import Array
 from scipy import stats
 
-from setsweep.sweeps.planning.race import Rung, run_race, rungs, runs_of
+from setsweep.sweeps.planning.race import run_race, rungs, runs_of
 
 Rule = Callable[[Array, Array], tuple[int, int]]
 
 
-def ours(values: Array, _: Array) -> tuple[int, int]:
-    """The race in thirds."""
-    plan = rungs(len(values), 1, values.shape[1])
-    rounds = run_race(plan, range(values.shape[1]), {n: dict(enumerate(row)) for n, row in enumerate(values.tolist())})
-    return rounds[-1].survivors[0], runs_of(plan)
+def thirds(least: int) -> Rule:
+    """The race in thirds, with so many at least on the second rung."""
 
+    def race(values: Array, _: Array) -> tuple[int, int]:
+        seeds = values.shape[1]
+        plan = rungs(len(values), 1, seeds, least)
+        rounds = run_race(plan, range(seeds), {n: dict(enumerate(row)) for n, row in enumerate(values.tolist())})
+        return rounds[-1].survivors[0], runs_of(plan)
 
-def thirds(values: Array, _: Array) -> tuple[int, int]:
-    """The race with thirds alone, four at least on the second rung."""
-    count, seeds = values.shape
-    second, third = min(count, max(4, math.ceil(count / 3))), min(count, max(3, math.ceil(count / 9)))
-    plan = [Rung(1, count), Rung(3, second), Rung(seeds, third)]
-    rounds = run_race(plan, range(seeds), {n: dict(enumerate(row)) for n, row in enumerate(values.tolist())})
-    return rounds[-1].survivors[0], runs_of(plan)
+    return race
 
 
 def all_seeds(values: Array, _: Array) -> tuple[int, int]:
@@ -115,7 +110,7 @@ def by_model(values: Array, points: Array) -> tuple[int, int]:
 
     Matern 5/2 with a length scale a dimension and noise that falls with the seeds that a mean is of (scikit-learn).
     """
-    plan = rungs(len(values), 1, values.shape[1])
+    plan = rungs(len(values), 1, values.shape[1], 6)
     going, seeds = np.arange(len(values)), np.ones(len(values), dtype=int)
     for rung, after in zip(plan, (*plan[1:], None), strict=True):
         seeds[going] = rung.seeds
@@ -143,8 +138,8 @@ def _smoothed(points: Array, means: Array, seeds: Array) -> Array:
 
 
 RULES: dict[str, Rule] = {
-    "race in thirds (ours)": ours,
-    "thirds alone": thirds,
+    "race in thirds (ours)": thirds(4),
+    "race, least: 6": thirds(6),
     "the race by a GP's mean": by_model,
     "all seeds": all_seeds,
     "1 seed": some_seeds(1),

@@ -81,6 +81,7 @@ def ours(trials: int, *, seeds: int = 1, race: int | None = None, sampler: str =
                 objective=METRIC,
                 seeds=tuple(range(1000, 1000 + seeds)),
                 race=race,
+                least=6,
             ),
             confirm_seeds=(0,),
         )

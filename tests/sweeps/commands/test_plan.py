@@ -121,12 +121,12 @@ def test_what_no_machine_has_room_for_is_refused(
 def test_a_plan_tells_the_rungs_of_a_race_and_what_a_precision_may_cost(
     setsweep: Callable[..., Any], folder: Path
 ) -> None:
-    """12 + 6 x 2 + 3 x 6 = 42 runs of search; choice and default with 3 to 7 seeds each."""
+    """12 + 4 x 2 + 3 x 6 = 38 runs of search; choice and default with 3 to 7 seeds each."""
     text = TWO_POINTS.replace("[cross_entropy]", "{avgk: {alpha: default_space}}").replace("gpus: auto", "gpus: 0")
     text = text.replace("confirm: {seeds: 3}", "confirm: {half_width: 1, pilot: 3, max: 7}")
     text = text.replace("grid: {data.label_noise: [0, 0.2]}", "search: {trials: 12, race: {seeds: 9}}")
     (folder / "raced.yaml").write_text(text)
     said = setsweep("plan", "raced.yaml").out
-    assert said.splitlines()[0].strip() == "two: 48 to 56 runs"
-    assert "12 trials x 1 seed, 6 x 3, 3 x 9" in said
+    assert said.splitlines()[0].strip() == "two: 44 to 52 runs"
+    assert "12 trials x 1 seed, 4 x 3, 3 x 9" in said
     assert "2 x 3 to 7 seeds" in said

@@ -12,7 +12,7 @@ from setsweep.sweeps.planning.race import Rung, run_race, rungs, runs_of
 
 @pytest.mark.parametrize(
     ("trials", "runs"),
-    [(12, 42), (18, 48), (30, 74)],  # 12 + 6 x 2 + 3 x 6; 18 + 6 x 2 + 3 x 6; 30 + 10 x 2 + 4 x 6
+    [(12, 38), (18, 48), (30, 74)],  # 12 + 4 x 2 + 3 x 6; 18 + 6 x 2 + 3 x 6; 30 + 10 x 2 + 4 x 6
 )
 def test_a_race_to_nine_seeds_takes_about_a_third_of_all_runs(trials: int, runs: int) -> None:
     assert runs_of(rungs(trials, 1, 9)) == runs
@@ -22,7 +22,7 @@ def test_a_race_to_nine_seeds_takes_about_a_third_of_all_runs(trials: int, runs:
 @pytest.mark.parametrize(
     ("trials", "seeds", "last", "expected"),
     [
-        (12, 1, 9, [(1, 12), (3, 6), (9, 3)]),
+        (12, 1, 9, [(1, 12), (3, 4), (9, 3)]),
         (18, 2, 9, [(2, 18), (6, 6), (9, 3)]),
         (18, 3, 9, [(3, 18), (9, 6)]),  # three times three is the last rung's already
         (18, 1, 2, [(1, 18), (2, 6)]),
@@ -36,6 +36,11 @@ def test_rungs_are_thirds_of_the_trials_and_three_times_the_seeds(
     trials: int, seeds: int, last: int | None, expected: list[tuple[int, int]]
 ) -> None:
     assert rungs(trials, seeds, last) == tuple(Rung(*rung) for rung in expected)
+
+
+def test_more_may_go_on_to_the_second_rung() -> None:
+    assert rungs(12, 1, 9, 6) == (Rung(1, 12), Rung(3, 6), Rung(9, 3))
+    assert rungs(60, 1, 9, 6) == rungs(60, 1, 9)
 
 
 def _values(means: list[float], seeds: int) -> dict[int, dict[int, float]]:

@@ -87,7 +87,7 @@ def _known(results: Iterable[RunResult]) -> dict[str, RunResult]:
 def test_a_race_is_run_as_planned_and_its_choice_confirmed() -> None:
     study = _study(confirm=Confirm(default=True))
     planner = Planner(study)
-    assert planner.total == 42 + 2 * 3, "12 + 6 x 2 + 3 x 6, the choice and the default"
+    assert planner.total == 38 + 2 * 3, "12 + 4 x 2 + 3 x 6, the choice and the default"
     _play(planner)
     assert planner.done == planner.total == len(planner.runs())
     [race] = planner.races()
@@ -240,7 +240,7 @@ def test_of_several_objectives_the_front_is_confirmed() -> None:
 def test_a_race_at_many_grid_points_is_planned_and_read_again_without_asking_for_anything(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """10 points x (2 arms x (12 trials raced to 9 seeds: 42 runs, choice and default: 8)) = 1,000 runs."""
+    """11 points x (2 arms x (12 trials raced to 9 seeds: 38 runs, choice and default: 8)) = 1,012 runs."""
     arms = {
         f"avgk{i}": Arm(name=f"avgk{i}", loss="avgk", fixed={"training.epochs": i + 1}, searched={"loss.alpha": ALPHA})
         for i in range(2)
@@ -248,14 +248,14 @@ def test_a_race_at_many_grid_points_is_planned_and_read_again_without_asking_for
     study = _study(
         replace(RACE, sampler="tpe"),
         arms=arms,
-        grid={"data.label_noise": tuple(i / 10 for i in range(10))},
+        grid={"data.label_noise": tuple(i / 11 for i in range(11))},
         confirm_seeds=(0, 1, 2, 3),
         confirm=Confirm(default=True),
     )
     trials = KnownTrials()
     planner = Planner(study)
     results = _play(planner, trials)
-    assert planner.done == planner.total == 1_000
+    assert planner.done == planner.total == 1_012
     monkeypatch.setattr(Suggestions, "ask", None)
     assert Planner(study, _known(results), trials).done == planner.total
 

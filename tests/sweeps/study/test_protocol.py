@@ -68,7 +68,7 @@ def test_resources_are_numbers_or_measured(read_text: Any, example: str, given: 
         ("sampler: tpe", "sampler: tp", "12: search.sampler: must be one of auto, gp, tpe, qmc, random, grid, cmaes, nsga2, got 'tp'. Did you mean 'tpe'?"),
         ("seeds: 2}", "seeds: 2, race: {seeds: 2}}", "12: search.race.seeds: must be > the 2 that every trial has (search.seeds), got 2."),
         ("seeds: 2}", "seeds: 2, race: 9}", "12: search.race: must be a mapping, got 9."),
-        ("seeds: 2}", "seeds: 2, race: {seds: 9}}", "12: search.race.seds: unknown field 'seds'. Did you mean 'seeds'? Known: seeds."),
+        ("seeds: 2}", "seeds: 2, race: {seds: 9}}", "12: search.race.seds: unknown field 'seds'. Did you mean 'seeds'? Known: least, seeds."),
         ("sampler: tpe", "sampler: nsga2", "12: search.sampler: must be another where there is one objective, got 'nsga2'."),
         ("sampler: tpe", "sampler: cmaes, asynchronous: true", "12: search.asynchronous: must be false with cmaes, whose batches are its generations, got True."),
         ("sampler: tpe", "sampler: cmaes, batch: 3", "12: search.batch: must be >= 4 with cmaes, whose batches are its generations, got 3."),
