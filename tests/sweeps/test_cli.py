@@ -243,7 +243,7 @@ def test_a_plan_says_what_would_run_and_records_nothing(setsweep: Command, small
     said = setsweep("plan", small, "--slots", 2)
     assert said.code == 0
     assert "small: 7 runs" in said.out
-    assert "3 trials x 1 seeds" in said.out
+    assert "3 trials x 1 seed" in said.out
     assert "on 2 slots of 1 CPU and 0 GPU" in said.out
     assert not Path("setsweep-results").exists()
 

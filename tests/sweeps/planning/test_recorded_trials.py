@@ -91,7 +91,7 @@ def test_a_race_is_run_as_planned_and_its_choice_confirmed() -> None:
     _play(planner)
     assert planner.done == planner.total == len(planner.runs())
     [race] = planner.races()
-    assert [len(each.means) for each in race.rounds] == [12, 6, 3]
+    assert [len(each.means) for each in race.rounds] == [12, 4, 3]
     winner = race.rounds[-1].survivors[0]
     by_stage = {
         stage: {r.params["alpha"] for r, _ in planner.runs() if r.stage == stage} for stage in ("confirm", "default")
