@@ -28,8 +28,8 @@ ORDER = "mlflow.setsweep.order"  # the tag of an aggregate by which the table is
 CREATED = 1_767_225_600_000  # milliseconds: the first of 2026; only the views' order among themselves is read
 
 NAME = "attributes.`Run Name`"
-NAMES = (190, 330)  # pixels, the least and the most; names are seen whole in between
-WIDTH, WIDE = 120, 260  # pixels: "93.53 ± 0.47"; a sentence
+NAMES = (150, 330)  # pixels, the least and the most; names are seen whole in between
+WIDTH, WIDE = 140, 260  # pixels: "67.31 [22.45, 100]"; a sentence
 
 CURRENT = "tags.level = 'aggregate' and tags.current = 'true'"
 
@@ -99,7 +99,7 @@ def _name_width(study: Study) -> int:
     """For the longest name of an aggregate, at the width of the page's letters."""
     points = ["".join(f" {path.rpartition('.')[2]}={short(v)}" for path, v in p.items()) for p in study.points()]
     letters = max(map(len, study.arms)) + max(map(len, points))
-    return min(max(round(60 + 7.2 * letters), NAMES[0]), NAMES[1])
+    return min(max(round(50 + 6.4 * letters), NAMES[0]), NAMES[1])
 
 
 def _tag(view: View, index: int) -> str:
