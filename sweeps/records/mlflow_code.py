@@ -35,8 +35,8 @@ def copy_code(folder: Path, user_functions: list[str]) -> list[str]:
     for package in PACKAGES:
         source = Path(package.__path__[0])
         shutil.copytree(source, folder / OWN / source.name, ignore=_ignored)
-    own = [_copy_user_package(name.partition(":")[0].partition(".")[0], folder) for name in user_functions]
-    return [str(folder / OWN), *dict.fromkeys(own)]
+    packages = dict.fromkeys(name.partition(":")[0].partition(".")[0] for name in user_functions)
+    return [str(folder / OWN), *(_copy_user_package(name, folder) for name in packages)]
 
 
 def requirements(folder: Path) -> list[str]:
