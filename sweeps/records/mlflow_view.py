@@ -29,7 +29,7 @@ CREATED = 1_767_225_600_000  # milliseconds: the first of 2026; only the views' 
 
 NAME = "attributes.`Run Name`"
 NAMES = (150, 330)  # pixels, the least and the most; names are seen whole in between
-WIDTH, WIDE = 140, 260  # pixels: "67.31 [22.45, 100]"; a sentence
+WIDTH, WIDE = 140, 400  # pixels: "67.31 [22.45, 100]"; a sentence
 
 CURRENT = "tags.level = 'aggregate' and tags.current = 'true'"
 
