@@ -41,7 +41,7 @@ def copy_code(folder: Path, user_functions: list[str]) -> list[str]:
 
 def requirements(folder: Path) -> list[str]:
     """What the code in `folder` imports, as ``name==version`` of what is installed here; MLflow as well."""
-    imported = {name for path in folder.rglob("*.py") for name in _imports(path)}
+    imported = {name for path in folder.rglob("*.py") for name in _imports(path.relative_to(folder), folder)}
     inside = {path.stem for path in folder.iterdir()} | sys.stdlib_module_names
     known = packages_distributions()
     names = {known[name][0] for name in imported - inside if name in known} | {"mlflow"}
@@ -65,10 +65,15 @@ def _copy_user_package(name: str, folder: Path) -> str:
     return str(folder / source.name)
 
 
-def _imports(path: Path) -> set[str]:
-    """The packages that a file imports when it is imported itself."""
+def _imports(path: Path, folder: Path) -> set[str]:
+    """The packages that a file imports when it is imported; of models and the user's modules, inside functions as well.
+
+    Those functions are called when the model is built; the others of Setsweep read data sets, which serving does not.
+    """
+    tree = ast.parse((folder / path).read_text(encoding="utf-8"))
+    whole = path.parts[0] != OWN or "models" in path.parts
     found: set[str] = set()
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in ast.walk(tree) if whole else tree.body:
         if isinstance(node, ast.Import):
             found |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

@@ -22,7 +22,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "nets").mkdir(parents=True)
     (folder / "alone.py").write_text("import yaml\n")
     (folder / "nets" / "__init__.py").write_text("import scipy.stats\nimport nets.deep\n")
-    (folder / "nets" / "deep.py").write_text("import torch\n")
+    (folder / "nets" / "deep.py").write_text("def model():\n    import sklearn\n")
     (folder / "nets" / "weights.bin").write_bytes(b"0")
     monkeypatch.syspath_prepend(str(folder))
     return folder
@@ -33,7 +33,7 @@ def test_the_users_modules_go_along(own: Path, tmp_path: Path) -> None:
     code.mkdir()
     paths = copy_code(code, ["alone:model", "nets.deep:model", "nets:other"])
     assert paths == [str(code / name) for name in ("setsweep", "alone.py", "nets")]
-    assert (code / "nets" / "deep.py").read_text() == "import torch\n"
+    assert (code / "nets" / "deep.py").read_text().startswith("def model")
     assert not (code / "nets" / "weights.bin").exists()
 
 
@@ -44,6 +44,8 @@ def test_requirements_are_what_the_code_imports_at_the_versions_that_are_install
     needed = requirements(code)
     assert f"torch=={version('torch').partition('+')[0]}" in needed
     assert f"scipy=={version('scipy')}" in needed
+    assert f"scikit-learn=={version('scikit-learn')}" in needed  # imported as sklearn, when the model is built
+    assert f"torchvision=={version('torchvision').partition('+')[0]}" in needed  # for its models
     assert not [each for each in needed if each.startswith(("setsweep", "nets", "ray", "optuna"))]
 
 
