@@ -12,6 +12,7 @@ from setsweep.sweeps import DEFAULT_STORAGE, read_study
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED, STOPPED
 from setsweep.sweeps.execution.errors import ExecutorError
 from setsweep.sweeps.reports.formats import render
+from setsweep.sweeps.reports.report_folder import PROBLEMS
 from setsweep.sweeps.sweep.executors import Where
 from setsweep.sweeps.sweep.run_study import RunOptions, run_study
 
@@ -56,6 +57,8 @@ def command(
     console.print(places, highlight=False, markup=False, soft_wrap=True)
     if ended.address:
         console.print(ended.address, highlight=False, markup=False, soft_wrap=True)
+    if (ended.folder / "report" / PROBLEMS).exists():
+        console.print(f"Not all could be drawn: {ended.folder / 'report' / PROBLEMS}", highlight=False, markup=False)
     if ended.stopped is None:
         return FAILED if ended.report.counts.failed else DONE
     console.print(f"Stopped; {ended.kept} are done and kept. The same command goes on from here.", highlight=False)

@@ -6,7 +6,8 @@ Importing this module imports matplotlib, which takes a second: do it where figu
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,28 +34,47 @@ from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.statistics.intervals import cut_to
 from setsweep.sweeps.study.study import Point
 
+Failed = Callable[[Path, Exception], None]
 
-def write_figures(report: Report, folder: Path) -> list[Path]:
+
+def write_figures(report: Report, folder: Path, failed: Failed | None = None) -> list[Path]:
     """Draws what the report has data for into `folder` (made where missing); gives the files in reading order.
 
     With a numeric grid the metrics are drawn against its longest numeric key, one file for each combination of the
     other keys; without one, one file per point has a dot and an interval per arm.
+
+    Args:
+        report: what is drawn.
+        folder: for the files.
+        failed: called with the file and the error of a figure that can't be drawn, which is then left out; None: the
+            error is raised.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    metrics = _drawn_metrics(report)
-    axis = numeric_axis(report)
     drawn: list[Path | None] = []
-    if metrics and axis:
-        for index, rest in enumerate(_rest_of_grid(report, axis)):
-            drawn.append(_draw_over_grid(report, metrics, axis, rest, folder / f"metrics-{index + 1}.png"))
-    elif metrics:
-        for index, point in enumerate(report.study.points()):
-            drawn.append(_draw_per_arm(report, metrics, point, folder / f"metrics-{index + 1}.png"))
-    for index, point in enumerate(report.study.points()):
-        drawn.append(_draw_differences(report, point, folder / f"differences-{index + 1}.png"))
-    for index, point in enumerate(report.study.points()):
-        drawn.append(draw_sensitivity(report, point, folder / f"sensitivity-{index + 1}.png"))
+    for path, draw in _drawings(report, folder):
+        try:
+            drawn.append(draw(path))
+        except Exception as error:  # a figure must not cost the tables, whatever is wrong with it
+            if failed is None:
+                raise
+            failed(path, error)
     return [path for path in drawn if path]
+
+
+def _drawings(report: Report, folder: Path) -> Iterator[tuple[Path, Callable[[Path], Path | None]]]:
+    """Every figure that there may be: its file, and what draws it where there is something to draw."""
+    metrics, axis = _drawn_metrics(report), numeric_axis(report)
+    points = list(enumerate(report.study.points(), 1))
+    if metrics and axis:
+        for index, rest in enumerate(_rest_of_grid(report, axis), 1):
+            yield folder / f"metrics-{index}.png", partial(_draw_over_grid, report, metrics, axis, rest)
+    elif metrics:
+        for index, point in points:
+            yield folder / f"metrics-{index}.png", partial(_draw_per_arm, report, metrics, point)
+    for index, point in points:
+        yield folder / f"differences-{index}.png", partial(_draw_differences, report, point)
+    for index, point in points:
+        yield folder / f"sensitivity-{index}.png", partial(draw_sensitivity, report, point)
 
 
 def numeric_axis(report: Report) -> str | None:

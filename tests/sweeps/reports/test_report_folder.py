@@ -8,6 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from setsweep.sweeps.reports import figures
+from setsweep.sweeps.reports.formats import latex
 from setsweep.sweeps.reports.report import build_report
 from setsweep.sweeps.reports.report_folder import write_report
 
@@ -54,3 +58,33 @@ def test_a_report_can_be_shown_without_waiting_for_matplotlib() -> None:
     code = f"import {modules}; print('matplotlib' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == "False\n"
+
+
+def test_what_cannot_be_drawn_or_written_costs_nothing_else_and_is_said(
+    study: Any, results: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*given: Any) -> Any:
+        raise KeyError(0.2)
+
+    report = build_report(study, results(study))
+    whole = names(write_report(report, tmp_path))
+    with monkeypatch.context() as patched:
+        patched.setattr(figures, "draw_sensitivity", broken)
+        patched.setattr(latex, "text", broken)
+        paths = write_report(report, tmp_path)
+    left_out = {"sensitivity-1.png", "sensitivity-2.png", "report.tex"}
+    assert set(names(paths)) == set(whole) - left_out | {"problems.txt"}
+    for name in ("report.md", "report.html"):
+        told = (tmp_path / name).read_text()
+        assert "sensitivity-1.png is missing, for an error in drawing it: KeyError(0.2)." in told
+    traced = (tmp_path / "problems.txt").read_text()
+    assert traced.count("Traceback") == 3
+    assert "report.tex" in traced
+    assert names(write_report(report, tmp_path)) == whole
+    assert not (tmp_path / "problems.txt").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_an_error(study: Any, results: Any, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="file"):
+        write_report(build_report(study, results(study)), tmp_path / "file")
