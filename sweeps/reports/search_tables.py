@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.table import Cell, Table
-from setsweep.sweeps.reports.wording import MISSING, amount_of_time, count, in_brackets, is_accuracy, number
+from setsweep.sweeps.reports.wording import MISSING, count, in_brackets, is_accuracy, number
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.study.study import Point
 
@@ -34,11 +34,8 @@ def spent_tables(report: Report) -> list[Table]:
     """One table of what each arm was given, where something is searched."""
     if report.study.search is None or not report.aggregates:
         return []
-    header = ("arm", "configurations", "search runs", "confirmation runs", "training")
-    rows = []
-    for each in report.spent:
-        counts = map(str, (each.configurations, each.search_runs, each.confirm_runs))
-        rows.append((each.arm, *counts, amount_of_time(each.seconds)))
+    header = ("arm", "configurations", "search runs", "confirmation runs")
+    rows = [(each.arm, *map(str, (each.configurations, each.search_runs, each.confirm_runs))) for each in report.spent]
     return [Table("Budget", header, _cells(rows))]
 
 

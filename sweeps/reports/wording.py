@@ -115,13 +115,6 @@ def place(subject: str, point: Point) -> str:
     return f"{subject}, {settings(point)}" if point else subject
 
 
-def amount_of_time(seconds: float) -> str:
-    """Seconds below a minute, minutes below an hour, else hours."""
-    if seconds < 60:
-        return f"{seconds:.2g} s"
-    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
-
-
 def p_value(p: float | None) -> str:
     """Three decimals; below them "<0.001"."""
     if p is None:

@@ -12,20 +12,18 @@ from setsweep.sweeps.study.study import Study, point_key
 
 @dataclass(frozen=True, kw_only=True)
 class Spent:
-    """What one arm was given so far, over all points.
+    """What one arm was given so far, over all points; no times, which differ from one execution to the next.
 
     Args:
         arm: its name.
         configurations: different ones that were tried at a point, the most of all points; 1 where nothing is searched.
         search_runs, confirm_runs: those with a result.
-        seconds: of training and evaluation in all of them.
     """
 
     arm: str
     configurations: int
     search_runs: int
     confirm_runs: int
-    seconds: float
 
 
 def spent(study: Study, runs: Runs) -> list[Spent]:
@@ -41,7 +39,6 @@ def spent(study: Study, runs: Runs) -> list[Spent]:
                 configurations=max(1, _configurations(searching)),
                 search_runs=len(searching),
                 confirm_runs=len(own) - len(searching),
-                seconds=sum(result.seconds for _, result in own),
             )
         )
     return found

@@ -77,8 +77,8 @@ def test_the_runs_alone_say_what_the_planner_has_chosen(search: dict[str, Any]) 
 
 def test_a_race_says_what_it_takes_and_what_all_seeds_would() -> None:
     [first, _] = searched(_study(), _played(_study()).runs())
-    assert (first.runs, first.runs_of_all_seeds) == (12 + 6 * 2 + 3 * 6, 12 * 9)
-    assert [len(each.dropped) for each in first.rounds] == [6, 3, 0]
+    assert (first.runs, first.runs_of_all_seeds) == (12 + 4 * 2 + 3 * 6, 12 * 9)
+    assert [len(each.dropped) for each in first.rounds] == [8, 1, 0]
 
 
 def test_a_search_that_is_under_way_has_no_choice() -> None:

@@ -132,13 +132,13 @@ def test_the_rung_of_a_race_is_told_on_a_terminal_and_in_a_log(study: Study, mon
     for run, _ in planner.runs():
         if run.arm == "focal" and run.point == raced.points()[0]:
             planner.tell(RunResult(key=run.key, status="done", metrics={"val/top2_accuracy": 0.5}))
-    assert progress.doing("focal") == "rung 2 of 2: 6 trials x 3 seeds at 1 point; 8 of 8 trials at 1 point"
+    assert progress.doing("focal") == "rung 2 of 2: 4 trials x 3 seeds at 1 point; 8 of 8 trials at 1 point"
     now = 131.0
     progress.tick()
     assert (
         _shown(console)
         .rstrip()
-        .endswith("; focal: rung 2 of 2: 6 trials x 3 seeds at 1 point; 8 of 8 trials at 1 point")
+        .endswith("; focal: rung 2 of 2: 4 trials x 3 seeds at 1 point; 8 of 8 trials at 1 point")
     )
     while isinstance(run := planner.next_run(), PlannedRun):
         planner.tell(RunResult(key=run.key, status="done", metrics={"val/top2_accuracy": 0.5}))

@@ -30,7 +30,7 @@ def test_every_table_is_an_environment_whose_columns_of_text_are_aligned_left(re
     shown = text(report)
     assert shown.startswith("% needs \\usepackage{booktabs}\n")
     columns = re.findall(r"\\begin\{tabular\}\{(\w+)\}", shown)
-    assert columns == ["lrrrrrrrrl"] * 2 + ["lrrrrrrrrr"] * 2 + ["llrrrrrrr", "lrl", "llrrrrrr", "lrrrr"]
+    assert columns == ["lrrrrrrrrl"] * 2 + ["lrrrrrrrrr"] * 2 + ["llrrrrrrr", "lrl", "llrrrrrr", "lrrr"]
     captions = re.findall(r"\\caption\{(.*)\}", shown)
     assert captions == [escape_latex(table.title) for table in all_tables(report)]
     assert shown.count(r"\begin{table}") == shown.count(r"\end{table}") == 8
