@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
-from setsweep.trainables.train_file import train_file
+from setsweep.trainables.train_file import show_epoch, show_result, train_file
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -20,21 +18,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--checkpoint", type=Path, help="file to checkpoint to, and to resume from if it is there")
     options = parser.parse_args(arguments)
     try:
-        result = train_file(
-            options.config,
-            root=options.root,
-            checkpoint=options.checkpoint,
-            on_epoch=lambda epoch, metrics: print(f"epoch {epoch}: {_line(metrics)}", file=sys.stderr),
-        )
+        result = train_file(options.config, root=options.root, checkpoint=options.checkpoint, on_epoch=show_epoch)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    print(json.dumps(result.to_dict(), indent=2))
+    show_result(result)
     return 0 if result.status == "done" else 1
-
-
-def _line(metrics: Mapping[str, float]) -> str:
-    return "  ".join(f"{name} {value:.4g}" for name, value in metrics.items())
 
 
 if __name__ == "__main__":

@@ -1,7 +1,10 @@
-"""A run from a file."""
+"""A run from a file, and how one is shown."""
 
 from __future__ import annotations
 
+import json
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from setsweep.data.trust import check_trusted
@@ -42,3 +45,13 @@ def _mapping(plain: object) -> dict[str, object]:
     if not isinstance(plain, dict):
         raise ValueError(f"a configuration must be a mapping, got {plain!r}.")  # noqa: TRY004 - bad input, not a bug
     return plain
+
+
+def show_epoch(epoch: int, metrics: Mapping[str, float]) -> None:
+    """A line on stderr."""
+    print(f"epoch {epoch}: {'  '.join(f'{name} {value:.4g}' for name, value in metrics.items())}", file=sys.stderr)
+
+
+def show_result(result: RunResult) -> None:
+    """The result on stdout."""
+    print(json.dumps(result.to_dict(), indent=2))

@@ -12,11 +12,11 @@ from setsweep.data.trust import allow as allow_packages
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED
 from setsweep.sweeps.commands.run_of_study import find_run, stored_runs
-from setsweep.sweeps.commands.train import show_epoch, show_result
 from setsweep.sweeps.execution.datasets import DatasetCache
 from setsweep.sweeps.execution.executor import Job
 from setsweep.sweeps.sweep.preflight import check_functions
 from setsweep.trainables.loop import train
+from setsweep.trainables.train_file import show_epoch, show_result
 
 
 def command(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -12,8 +9,7 @@ from cyclopts import Parameter
 
 from setsweep.data.trust import allow as allow_packages
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED
-from setsweep.trainables.config.run_result import RunResult
-from setsweep.trainables.train_file import train_file
+from setsweep.trainables.train_file import show_epoch, show_result, train_file
 
 
 def command(
@@ -35,13 +31,3 @@ def command(
     result = train_file(config, root=root, checkpoint=checkpoint, on_epoch=show_epoch)
     show_result(result)
     return DONE if result.status == "done" else FAILED
-
-
-def show_epoch(epoch: int, metrics: Mapping[str, float]) -> None:
-    """A line on stderr."""
-    print(f"epoch {epoch}: {'  '.join(f'{name} {value:.4g}' for name, value in metrics.items())}", file=sys.stderr)
-
-
-def show_result(result: RunResult) -> None:
-    """The result on stdout."""
-    print(json.dumps(result.to_dict(), indent=2))

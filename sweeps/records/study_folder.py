@@ -171,7 +171,7 @@ def check_has_results(study: Study, folder: Path, storage: str) -> None:
     """Whether anything of a study is there to report. Raises ValueError; says where else results are kept."""
     if Journal(folder, read_only=True).results:
         return
-    if (folder / "journal.jsonl").exists():
+    if (folder / FILE).exists():
         raise ValueError(f"study {study.name!r} must have a result to report, got none so far in {str(folder)!r}.")
     raise ValueError(f"--storage must be a folder in which {study.name!r} was run, got {storage!r}.{storages_nearby()}")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from setsweep.sweeps.planning.candidate import OfCandidate
 from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.records.journal import FILE
 from setsweep.sweeps.records.study_folder import model_folder, stored_state, stored_study
 from setsweep.sweeps.reports.formats import render
 from setsweep.sweeps.reports.report import build_report
@@ -159,7 +160,7 @@ def stored_result(study: str, storage: str) -> StudyResult:
         ValueError: there is no such study, or nothing of it.
     """
     read, folder = stored_study(study, storage)
-    if not (folder / "journal.jsonl").exists():
+    if not (folder / FILE).exists():
         raise ValueError(f"study {read.name!r} must have been run in {storage}, got no journal in {folder}.")
     return StudyResult(read, folder)
 
