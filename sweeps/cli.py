@@ -1,8 +1,8 @@
 """The command line: arguments in, exit codes out.
 
-Every module in `sweeps.commands` with a function ``command`` is a command; its name is the module's, and its arguments
-and their help are those of the function. A module is imported when its command is called: listing losses must not wait
-for Ray, nor a report for MLflow.
+Every module below `sweeps.commands` with a function ``command`` is a command; its name is the module's, and its
+arguments and their help are those of the function. A module is imported when its command is called: listing losses
+must not wait for Ray, nor a report for MLflow.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -61,16 +61,19 @@ def _app() -> App:
         default_parameter=Parameter(negative=()),
         result_action="return_value",
     )
-    for name, about in commands():
-        app.command(f"setsweep.sweeps.commands.{name}:command", name=name, help=about)
+    for module, about in commands().items():
+        app.command(f"{module}:command", name=module.rpartition(".")[2], help=about)
     return app
 
 
-def commands() -> Iterator[tuple[str, str]]:
-    """The name of each command, and what it does in a line; nothing is imported."""
-    for path in sorted((Path(__file__).parent / "commands").glob("*.py")):
-        if found := _COMMAND.search(path.read_text(encoding="utf-8")):
-            yield path.stem, found[1]
+def commands() -> dict[str, str]:
+    """The modules of the commands, sorted by the commands' names, with what each does in a line; none is imported."""
+    folder = Path(__file__).parent
+    found = {}
+    for path in sorted(folder.glob("commands/**/*.py"), key=lambda path: path.stem):
+        if about := _COMMAND.search(path.read_text(encoding="utf-8")):
+            found[".".join(("setsweep.sweeps", *path.relative_to(folder).with_suffix("").parts))] = about[1]
+    return found
 
 
 def _version() -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from setsweep.data import DATASETS
 from setsweep.losses import LOSSES
-from setsweep.sweeps.commands.fields import reference
+from setsweep.sweeps.commands.listings.fields import reference
 from setsweep.sweeps.study.fields import study_groups
 from setsweep.trainables.config.presets import PRESETS
 from setsweep.trainables.models.table import MODELS

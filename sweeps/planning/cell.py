@@ -18,8 +18,8 @@ from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.precision import Pilots
 from setsweep.sweeps.planning.searching import Searching
 from setsweep.sweeps.planning.trials import Trials, Values
-from setsweep.sweeps.study.configuration import plain_config
-from setsweep.sweeps.study.design import design
+from setsweep.sweeps.study.design.configuration import plain_config
+from setsweep.sweeps.study.design.layout import design
 from setsweep.sweeps.study.study import Arm, Point, Stage, Study
 from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.config.run_config import RunConfig

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from setsweep.sweeps.planning.cube import from_cube, sobol
-from setsweep.sweeps.study.addresses import point_for
+from setsweep.sweeps.study.design.addresses import point_for
 from setsweep.sweeps.study.study import Arm, Point, Search, Study
 from setsweep.trainables.evaluation.metric import Metric
 

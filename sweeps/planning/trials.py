@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from setsweep.sweeps.study.configuration import plain_config
+from setsweep.sweeps.study.design.configuration import plain_config
 from setsweep.sweeps.study.study import Arm, Point, Study
 from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.config.run_config import without_later

@@ -11,8 +11,8 @@ from mlflow.entities import Experiment
 
 from setsweep.sweeps.records.mlflow_address import without_password
 from setsweep.sweeps.records.mlflow_client import denial, is_denial
+from setsweep.sweeps.records.mlflow_pages.view import experiment_tags
 from setsweep.sweeps.records.mlflow_state import OWNER, TEXT, is_own, text_digest
-from setsweep.sweeps.records.mlflow_view import experiment_tags
 from setsweep.sweeps.study.study import Study
 
 CHECK_SECONDS = 10.0  # for a server to say no; one that is away says nothing

@@ -21,10 +21,10 @@ from setsweep.sweeps.records.mlflow_address import (
     view_path,
     without_password,
 )
-from setsweep.sweeps.records.mlflow_page import build_page
+from setsweep.sweeps.records.mlflow_pages.page import build_page
+from setsweep.sweeps.records.mlflow_pages.rows import run_name
 from setsweep.sweeps.records.mlflow_quiet import keep_quiet
 from setsweep.sweeps.records.mlflow_recorder import MlflowRecorder
-from setsweep.sweeps.records.mlflow_rows import run_name
 from setsweep.sweeps.records.mlflow_state import owner_of, recorded_experiment, state_of
 from setsweep.sweeps.records.study_folder import model_folder
 from setsweep.sweeps.reports.formats import render

@@ -21,7 +21,7 @@ from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.run_result import RunResult
 
 if TYPE_CHECKING:
-    from setsweep.sweeps.records.mlflow_page import Page
+    from setsweep.sweeps.records.mlflow_pages.page import Page
     from setsweep.sweeps.records.mlflow_store import MlflowStore
 
 FIRST_DELAY = 0.5  # seconds until the second attempt; doubled after each

@@ -19,15 +19,15 @@ from mlflow.entities import Dataset, DatasetInput, Metric, Param, Run, RunTag
 from PIL import Image
 
 from setsweep.sweeps.planning.planned_run import PlannedRun
-from setsweep.sweeps.records import mlflow_rows as rows
-from setsweep.sweeps.records.mlflow_chosen import Chosen
 from setsweep.sweeps.records.mlflow_experiment import open_experiment
-from setsweep.sweeps.records.mlflow_metrics import BAND
-from setsweep.sweeps.records.mlflow_page import PREVIEW, PREVIEW_WIDTH, Page
-from setsweep.sweeps.records.mlflow_params import dataset, params, run_params, study_params
+from setsweep.sweeps.records.mlflow_pages import rows
+from setsweep.sweeps.records.mlflow_pages.chosen import Chosen
+from setsweep.sweeps.records.mlflow_pages.metrics import BAND
+from setsweep.sweeps.records.mlflow_pages.page import PREVIEW, PREVIEW_WIDTH, Page
+from setsweep.sweeps.records.mlflow_pages.params import dataset, params, run_params, study_params
+from setsweep.sweeps.records.mlflow_pages.texts import reported_metrics
 from setsweep.sweeps.records.mlflow_provenance import run_provenance, study_provenance
 from setsweep.sweeps.records.mlflow_state import RECORDED
-from setsweep.sweeps.records.mlflow_texts import reported_metrics
 from setsweep.sweeps.reports.colours import colour
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.run_result import RunResult

@@ -31,7 +31,7 @@ from setsweep.sweeps.reports.sensitivity_figure import draw_sensitivity
 from setsweep.sweeps.reports.shown_metrics import in_order, main_metrics
 from setsweep.sweeps.reports.wording import contrast_name, is_accuracy, long_metric_label, scaled, settings
 from setsweep.sweeps.statistics.aggregates import Aggregate
-from setsweep.sweeps.statistics.intervals import cut_to
+from setsweep.sweeps.statistics.methods.intervals import cut_to
 from setsweep.sweeps.study.study import Point
 
 Failed = Callable[[Path, Exception], None]

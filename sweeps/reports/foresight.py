@@ -10,8 +10,8 @@ from setsweep.sweeps.statistics.aggregates import aggregate
 from setsweep.sweeps.statistics.comparisons import compare
 from setsweep.sweeps.statistics.contrasts import contrasts
 from setsweep.sweeps.statistics.details import first_level
-from setsweep.sweeps.statistics.power import detectable
-from setsweep.sweeps.statistics.student import MIN_SPREAD
+from setsweep.sweeps.statistics.methods.power import detectable
+from setsweep.sweeps.statistics.methods.student import MIN_SPREAD
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.run_result import RunResult
 

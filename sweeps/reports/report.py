@@ -12,8 +12,8 @@ from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.statistics.aggregates import Aggregate, aggregate
 from setsweep.sweeps.statistics.comparisons import Comparison, compare
 from setsweep.sweeps.statistics.failures import Divergence, divergences
+from setsweep.sweeps.statistics.methods.pooled import PooledInterval, pooled_intervals
 from setsweep.sweeps.statistics.over_sets import OverSets, over_sets
-from setsweep.sweeps.statistics.pooled import PooledInterval, pooled_intervals
 from setsweep.sweeps.statistics.searched import Searched, searched
 from setsweep.sweeps.statistics.spent import Spent, spent
 from setsweep.sweeps.statistics.unusual import Unusual, unusual_seeds

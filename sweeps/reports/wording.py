@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from setsweep.sweeps.statistics.comparisons import Comparison
-from setsweep.sweeps.statistics.intervals import cut_to
+from setsweep.sweeps.statistics.methods.intervals import cut_to
 from setsweep.sweeps.statistics.over_sets import OverSets
 from setsweep.sweeps.study.study import Point, Study
 from setsweep.trainables.evaluation.metric import Metric

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from setsweep.sweeps.planning.candidate import Candidate, OfCandidate
 from setsweep.sweeps.planning.planned_run import PlannedRun
-from setsweep.sweeps.statistics.intervals import MeanInterval, mean_interval
+from setsweep.sweeps.statistics.methods.intervals import MeanInterval, mean_interval
 from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.evaluation.metric import Metric
 

@@ -9,10 +9,10 @@ from typing import Any
 from setsweep.sweeps.planning.candidate import Candidate, OfCandidate
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.statistics.contrasts import Contrast, contrasts
-from setsweep.sweeps.statistics.corrections import Role, Verdict, gatekept
 from setsweep.sweeps.statistics.details import Details, Found, details_of
+from setsweep.sweeps.statistics.methods.corrections import Role, Verdict, gatekept
+from setsweep.sweeps.statistics.methods.student import is_below_level
 from setsweep.sweeps.statistics.repeated import looked_at
-from setsweep.sweeps.statistics.student import is_below_level
 from setsweep.sweeps.study.study import Compare, Study, point_key
 
 

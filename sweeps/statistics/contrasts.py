@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from setsweep.sweeps.study.addresses import point_for
+from setsweep.sweeps.study.design.addresses import point_for
 from setsweep.sweeps.study.study import Point, Study, point_key
 from setsweep.trainables.evaluation.metric import Metric
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from setsweep.sweeps.statistics.contrasts import Contrast
-from setsweep.sweeps.statistics.corrections import corrected
-from setsweep.sweeps.statistics.effects import Effect, better_on_a_seed, hedges_g
-from setsweep.sweeps.statistics.equivalence import equivalence
-from setsweep.sweeps.statistics.intervals import PairedDifference, differences_by_seed
-from setsweep.sweeps.statistics.power import detectable
-from setsweep.sweeps.statistics.simultaneous import SimultaneousInterval, simultaneous_intervals
-from setsweep.sweeps.statistics.student import is_below_level
+from setsweep.sweeps.statistics.methods.corrections import corrected
+from setsweep.sweeps.statistics.methods.effects import Effect, better_on_a_seed, hedges_g
+from setsweep.sweeps.statistics.methods.equivalence import equivalence
+from setsweep.sweeps.statistics.methods.intervals import PairedDifference, differences_by_seed
+from setsweep.sweeps.statistics.methods.power import detectable
+from setsweep.sweeps.statistics.methods.simultaneous import SimultaneousInterval, simultaneous_intervals
+from setsweep.sweeps.statistics.methods.student import is_below_level
 from setsweep.sweeps.study.study import Compare, Study
 from setsweep.trainables.evaluation.metric import Metric
 

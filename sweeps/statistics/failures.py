@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from setsweep.sweeps.statistics.aggregates import Runs
-from setsweep.sweeps.statistics.proportions import failure_rate
+from setsweep.sweeps.statistics.methods.proportions import failure_rate
 from setsweep.sweeps.study.study import Stage
 
 

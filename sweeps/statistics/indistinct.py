@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from setsweep.sweeps.statistics.corrections import corrected
-from setsweep.sweeps.statistics.intervals import paired_difference
-from setsweep.sweeps.statistics.student import is_below_level
+from setsweep.sweeps.statistics.methods.corrections import corrected
+from setsweep.sweeps.statistics.methods.intervals import paired_difference
+from setsweep.sweeps.statistics.methods.student import is_below_level
 
 
 def indistinct_from_best(values: Mapping[str, Mapping[int, float]], *, confidence: float) -> frozenset[str]:

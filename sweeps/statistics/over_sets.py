@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from setsweep.sweeps.statistics.comparisons import Comparison
 from setsweep.sweeps.statistics.contrasts import Contrast, contrasts
-from setsweep.sweeps.statistics.corrections import corrected
-from setsweep.sweeps.statistics.intervals import PairedDifference
-from setsweep.sweeps.statistics.several_sets import Combined, combined
-from setsweep.sweeps.statistics.student import is_below_level
-from setsweep.sweeps.study.configuration import DATA_NAME
+from setsweep.sweeps.statistics.methods.corrections import corrected
+from setsweep.sweeps.statistics.methods.intervals import PairedDifference
+from setsweep.sweeps.statistics.methods.several_sets import Combined, combined
+from setsweep.sweeps.statistics.methods.student import is_below_level
+from setsweep.sweeps.study.design.configuration import DATA_NAME
 from setsweep.sweeps.study.study import Point, Study, point_key
 
 Key = tuple[str, str, str]

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from setsweep.sweeps.statistics.anytime import anytime
-from setsweep.sweeps.statistics.intervals import PairedDifference, differences_by_seed, paired_difference
-from setsweep.sweeps.statistics.looks import overall_p, planned_looks
-from setsweep.sweeps.statistics.student import sample_of, t_quantile, t_tail
+from setsweep.sweeps.statistics.methods.anytime import anytime
+from setsweep.sweeps.statistics.methods.intervals import PairedDifference, differences_by_seed, paired_difference
+from setsweep.sweeps.statistics.methods.looks import overall_p, planned_looks
+from setsweep.sweeps.statistics.methods.student import sample_of, t_quantile, t_tail
 from setsweep.sweeps.study.study import Compare
 
 

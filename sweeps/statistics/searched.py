@@ -11,8 +11,8 @@ from setsweep.sweeps.planning.choice import best_first, search_values, value_in_
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.race import Round, Rung, run_race, rungs, runs_of
 from setsweep.sweeps.statistics.aggregates import Runs
-from setsweep.sweeps.statistics.best import Certificate, certificate
-from setsweep.sweeps.statistics.intervals import MeanInterval, differences_by_seed, mean_interval
+from setsweep.sweeps.statistics.methods.best import Certificate, certificate
+from setsweep.sweeps.statistics.methods.intervals import MeanInterval, differences_by_seed, mean_interval
 from setsweep.sweeps.study.study import Arm, Point, Study, point_key
 from setsweep.trainables.config.run_result import RunResult
 

@@ -9,7 +9,7 @@ from statistics import median
 
 from setsweep.sweeps.planning.candidate import Candidate, OfCandidate
 from setsweep.sweeps.statistics.aggregates import Aggregate
-from setsweep.sweeps.statistics.student import MIN_SPREAD, mean_and_std, t_tail
+from setsweep.sweeps.statistics.methods.student import MIN_SPREAD, mean_and_std, t_tail
 
 FAR = 5.0
 FALSE_ALARM = 0.01

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from setsweep.losses.values import unknown
-from setsweep.sweeps.study.addresses import point_for
+from setsweep.sweeps.study.design.addresses import point_for
 from setsweep.sweeps.study.findings import Findings, Section
 from setsweep.sweeps.study.rules import looks_rule, metrics_rule, primary_rule
 from setsweep.sweeps.study.study import Compare, Study

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from setsweep.losses import LOSSES
 from setsweep.losses.values import nearest
-from setsweep.sweeps.study.axes import VALUES
 from setsweep.sweeps.study.comparing import compare_settings
+from setsweep.sweeps.study.design.axes import VALUES
+from setsweep.sweeps.study.design.sensitivity import SENSITIVITY
 from setsweep.sweeps.study.protocol import (
     KEEP,
     RESOURCES,
@@ -16,7 +17,6 @@ from setsweep.sweeps.study.protocol import (
     search_settings,
 )
 from setsweep.sweeps.study.reader import ABOUT, DATA_FILES, NAME
-from setsweep.sweeps.study.sensitivity import SENSITIVITY
 from setsweep.sweeps.study.training import KEEP_LR, KEEP_LR_PER_EXAMPLE
 from setsweep.trainables.config.run_config import TRAINING
 from setsweep.trainables.config.sections import TABLES, declared_settings, k_rule

@@ -8,9 +8,10 @@ from typing import Any
 
 from setsweep.sweeps.study.arms import read_arms
 from setsweep.sweeps.study.comparing import check_compare, read_compare
+from setsweep.sweeps.study.design.grid import check_grid_alone, read_grid
+from setsweep.sweeps.study.design.points import check_points
+from setsweep.sweeps.study.design.sensitivity import read_sensitivity
 from setsweep.sweeps.study.findings import Findings, Section
-from setsweep.sweeps.study.grid import check_grid_alone, read_grid
-from setsweep.sweeps.study.points import check_points
 from setsweep.sweeps.study.protocol import (
     check_device,
     check_search,
@@ -20,7 +21,6 @@ from setsweep.sweeps.study.protocol import (
     read_search,
 )
 from setsweep.sweeps.study.rules import name_rule
-from setsweep.sweeps.study.sensitivity import read_sensitivity
 from setsweep.sweeps.study.source import Source, open_study, plain_source, read_source
 from setsweep.sweeps.study.study import Search, Study
 from setsweep.sweeps.study.training import TrainingBlock, fill_in_preset, fit_milestones, read_training

@@ -307,8 +307,8 @@ def test_arguments_that_make_no_command_end_with_2_and_a_sentence(
 def test_without_a_command_the_commands_are_listed(setsweep: Command) -> None:
     ended = setsweep()
     assert ended.code == 0
-    for name, about in commands():
-        assert f" {name} " in ended.out
+    for module, about in commands().items():
+        assert f" {module.rpartition('.')[2]} " in ended.out
         assert about.endswith(".")
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from setsweep.sweeps.reports.notes import notes, progress
+from setsweep.sweeps.reports.notes.report_notes import notes, progress
 from setsweep.sweeps.reports.report import Report
-from setsweep.sweeps.reports.table import Cell, Table
-from setsweep.sweeps.reports.tables import all_tables
+from setsweep.sweeps.reports.tables.report_tables import all_tables
+from setsweep.sweeps.reports.tables.table import Cell, Table
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff; max-width: 75rem; margin: 2rem auto;

@@ -10,7 +10,7 @@ from typing import Any
 
 from setsweep.sweeps.planning.candidate import Candidate, OfCandidate
 from setsweep.sweeps.reports.report import Report
-from setsweep.sweeps.statistics.pooled import PooledInterval
+from setsweep.sweeps.statistics.methods.pooled import PooledInterval
 from setsweep.sweeps.statistics.searched import Searched
 
 

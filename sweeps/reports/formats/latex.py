@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from setsweep.sweeps.reports.notes import notes, progress
+from setsweep.sweeps.reports.notes.report_notes import notes, progress
 from setsweep.sweeps.reports.report import Report
-from setsweep.sweeps.reports.table import Table
-from setsweep.sweeps.reports.tables import all_tables
+from setsweep.sweeps.reports.tables.report_tables import all_tables
+from setsweep.sweeps.reports.tables.table import Table
 
 _LATEX = {
     "\\": r"\textbackslash{}",

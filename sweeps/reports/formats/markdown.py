@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from setsweep.sweeps.reports.notes import notes, progress
+from setsweep.sweeps.reports.notes.report_notes import notes, progress
 from setsweep.sweeps.reports.report import Report
-from setsweep.sweeps.reports.table import Table
-from setsweep.sweeps.reports.tables import all_tables
+from setsweep.sweeps.reports.tables.report_tables import all_tables
+from setsweep.sweeps.reports.tables.table import Table
 
 
 def text(report: Report) -> str:

@@ -9,10 +9,10 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from setsweep.sweeps.reports.notes import notes, progress
+from setsweep.sweeps.reports.notes.report_notes import notes, progress
 from setsweep.sweeps.reports.report import Report
-from setsweep.sweeps.reports.table import Table
-from setsweep.sweeps.reports.tables import all_tables
+from setsweep.sweeps.reports.tables.report_tables import all_tables
+from setsweep.sweeps.reports.tables.table import Table
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable

@@ -8,7 +8,7 @@ import numpy as np
 
 from setsweep.sweeps.reports.sensitivity.found import Findings, OneHyperparameter
 from setsweep.sweeps.reports.sensitivity.words import between, means_over, place, points, row
-from setsweep.sweeps.reports.table import Table
+from setsweep.sweeps.reports.tables.table import Table
 from setsweep.sweeps.reports.wording import MISSING, metric_label, setting
 from setsweep.sweeps.statistics.sensitivity.curve import Curve
 

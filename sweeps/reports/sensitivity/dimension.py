@@ -8,7 +8,7 @@ from typing import Any
 
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.statistics.sensitivity.scale import Scale
-from setsweep.sweeps.study.addresses import point_for, setting_of
+from setsweep.sweeps.study.design.addresses import point_for, setting_of
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.study import Arm, Point, Study
 

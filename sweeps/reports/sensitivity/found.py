@@ -20,9 +20,9 @@ from setsweep.sweeps.statistics.sensitivity.failures import (
 )
 from setsweep.sweeps.statistics.sensitivity.health import Advice, more_runs, no_effect
 from setsweep.sweeps.statistics.sensitivity.plateau import Plateau, cannot_be_told, plateau
-from setsweep.sweeps.statistics.sensitivity.search_shares import SearchShares, search_shares
-from setsweep.sweeps.statistics.sensitivity.shares import Shares, grid_shares
-from setsweep.sweeps.statistics.sensitivity.top_shares import TopShares, top_shares
+from setsweep.sweeps.statistics.sensitivity.shares.crossed import Shares, grid_shares
+from setsweep.sweeps.statistics.sensitivity.shares.searched import SearchShares, search_shares
+from setsweep.sweeps.statistics.sensitivity.shares.top import TopShares, top_shares
 
 Found = TypeVar("Found")
 

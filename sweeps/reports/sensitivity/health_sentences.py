@@ -11,7 +11,7 @@ from setsweep.sweeps.reports.sensitivity.words import p_text, points
 from setsweep.sweeps.reports.wording import setting
 from setsweep.sweeps.statistics.sensitivity.failures import Cliff, FailureRate
 from setsweep.sweeps.statistics.sensitivity.health import Advice
-from setsweep.sweeps.statistics.sensitivity.shares import Shares
+from setsweep.sweeps.statistics.sensitivity.shares.crossed import Shares
 from setsweep.trainables.evaluation.metric import Metric
 
 

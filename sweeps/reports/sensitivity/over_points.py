@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from setsweep.sweeps.reports.sensitivity.places import OverPoints
 from setsweep.sweeps.reports.sensitivity.sensitivity import Sensitivity
 from setsweep.sweeps.reports.sensitivity.words import Block, percent, points, row
-from setsweep.sweeps.reports.table import Table
+from setsweep.sweeps.reports.tables.table import Table
 from setsweep.sweeps.reports.wording import MISSING, settings
 from setsweep.sweeps.statistics.sensitivity.everywhere import Regret
 

@@ -12,15 +12,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from setsweep.sweeps.reports.panels import add_legend, add_title, look, save
-from setsweep.sweeps.reports.sensitivity.curve_panel import draw_curve
 from setsweep.sweeps.reports.sensitivity.found import Findings
-from setsweep.sweeps.reports.sensitivity.heat_panel import draw_everywhere, draw_heat_map
-from setsweep.sweeps.reports.sensitivity.parallel_panel import draw_parallel
+from setsweep.sweeps.reports.sensitivity.panels.curve import draw_curve
+from setsweep.sweeps.reports.sensitivity.panels.heat import draw_everywhere, draw_heat_map
+from setsweep.sweeps.reports.sensitivity.panels.parallel import draw_parallel
+from setsweep.sweeps.reports.sensitivity.panels.scatter import draw_failures, draw_slice
+from setsweep.sweeps.reports.sensitivity.panels.share import draw_shares
+from setsweep.sweeps.reports.sensitivity.panels.tuning import draw_tuning
 from setsweep.sweeps.reports.sensitivity.places import OverPoints
-from setsweep.sweeps.reports.sensitivity.scatter_panel import draw_failures, draw_slice
 from setsweep.sweeps.reports.sensitivity.sensitivity import Sensitivity, Tuning
-from setsweep.sweeps.reports.sensitivity.share_panel import draw_shares
-from setsweep.sweeps.reports.sensitivity.tuning_panel import draw_tuning
 from setsweep.sweeps.reports.sensitivity.words import percent
 from setsweep.sweeps.reports.wording import settings
 from setsweep.sweeps.study.study import Point

@@ -15,7 +15,7 @@ import numpy as np
 from setsweep.sweeps.reports.sensitivity.found import Findings, OneHyperparameter
 from setsweep.sweeps.reports.sensitivity.sections import blocks
 from setsweep.sweeps.reports.sensitivity.sensitivity import Sensitivity
-from setsweep.sweeps.statistics.intervals import mean_interval
+from setsweep.sweeps.statistics.methods.intervals import mean_interval
 
 
 def json_text(found: Sensitivity) -> str:

@@ -14,7 +14,7 @@ from setsweep.sweeps.reports.sensitivity.places import OverPoints, over_points
 from setsweep.sweeps.reports.sensitivity.tried import Tried, common_seeds, designed, searched
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.statistics.sensitivity.tuning_curve import TuningCurve, tuning_curve
-from setsweep.sweeps.study.design import design
+from setsweep.sweeps.study.design.layout import design
 from setsweep.sweeps.study.study import Point, Study
 from setsweep.trainables.evaluation.metric import Metric, accuracy
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from setsweep.sweeps.reports.sensitivity.found import Findings
 from setsweep.sweeps.reports.sensitivity.words import Block, p_text, percent, place, points, row
-from setsweep.sweeps.reports.table import Cell, Table
+from setsweep.sweeps.reports.tables.table import Cell, Table
 from setsweep.sweeps.reports.wording import MISSING, p_value, setting
-from setsweep.sweeps.statistics.sensitivity.search_shares import DUMMY, Estimate, SearchShare, SearchShares
-from setsweep.sweeps.statistics.sensitivity.shares import REST, SEED, Shares
-from setsweep.sweeps.statistics.sensitivity.top_shares import TopShares
+from setsweep.sweeps.statistics.sensitivity.shares.crossed import REST, SEED, Shares
+from setsweep.sweeps.statistics.sensitivity.shares.searched import DUMMY, Estimate, SearchShare, SearchShares
+from setsweep.sweeps.statistics.sensitivity.shares.top import TopShares
 
 
 def share_blocks(findings: Findings) -> Iterator[Block]:

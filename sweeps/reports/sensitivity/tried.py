@@ -22,7 +22,7 @@ from setsweep.sweeps.reports.sensitivity.dimension import Dimension, dimension, 
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.statistics.sensitivity.block import Floats, complete_block
 from setsweep.sweeps.statistics.sensitivity.scale import scale_of
-from setsweep.sweeps.study.design import axes_of, design
+from setsweep.sweeps.study.design.layout import axes_of, design
 from setsweep.sweeps.study.study import Arm, Point, point_key
 from setsweep.trainables.evaluation.metric import Metric, set_size
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from setsweep.sweeps.reports.sensitivity.sensitivity import Sensitivity, Tuning
 from setsweep.sweeps.reports.sensitivity.words import Block, between, percent, points, row
-from setsweep.sweeps.reports.table import Table
+from setsweep.sweeps.reports.tables.table import Table
 from setsweep.sweeps.reports.wording import settings
 from setsweep.sweeps.statistics.sensitivity.tuning_curve import TuningCurve, trials_needed
 

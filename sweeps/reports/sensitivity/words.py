@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from setsweep.sweeps.reports.sensitivity.tried import Tried
-from setsweep.sweeps.reports.table import Cell, Table
+from setsweep.sweeps.reports.tables.table import Cell, Table
 from setsweep.sweeps.reports.wording import MISSING, setting, settings
 
 Block = Table | str

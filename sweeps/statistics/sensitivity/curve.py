@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from setsweep.sweeps.statistics.intervals import mean_interval
+from setsweep.sweeps.statistics.methods.intervals import mean_interval
 from setsweep.sweeps.statistics.sensitivity.block import Floats, left_out, score_table
 from setsweep.sweeps.statistics.sensitivity.critical import around_all
 from setsweep.sweeps.statistics.sensitivity.two_way import TwoWay, accuracies, fit_two_way, logits

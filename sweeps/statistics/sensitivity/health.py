@@ -11,7 +11,7 @@ from typing import Literal
 import numpy.typing as npt
 
 from setsweep.sweeps.statistics.sensitivity.critical import expected_largest
-from setsweep.sweeps.statistics.sensitivity.shares import REST, grid_shares
+from setsweep.sweeps.statistics.sensitivity.shares.crossed import REST, grid_shares
 from setsweep.sweeps.statistics.sensitivity.two_way import fit_two_way
 
 

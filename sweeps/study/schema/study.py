@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from setsweep.data.user_function import FORM
-from setsweep.sweeps.study.addresses import SHARED
-from setsweep.sweeps.study.axes import VALUES
 from setsweep.sweeps.study.comparing import compare_settings
-from setsweep.sweeps.study.configuration import DATA_NAME
+from setsweep.sweeps.study.design.addresses import SHARED
+from setsweep.sweeps.study.design.axes import VALUES
+from setsweep.sweeps.study.design.configuration import DATA_NAME
+from setsweep.sweeps.study.design.sensitivity import SENSITIVITY
 from setsweep.sweeps.study.fields import SIZES
 from setsweep.sweeps.study.protocol import (
     KEEP,
@@ -37,7 +38,6 @@ from setsweep.sweeps.study.schema.settings import (
     value_schema,
     values_schema,
 )
-from setsweep.sweeps.study.sensitivity import SENSITIVITY
 from setsweep.sweeps.study.training import KEEP_LR, KEEP_LR_PER_EXAMPLE
 from setsweep.trainables.config.presets import PRESETS
 from setsweep.trainables.config.run_config import SECTIONS, TRAINING

@@ -15,19 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from setsweep.sweeps.planning.precision import seeds_for
-from setsweep.sweeps.statistics.anytime import anytime
-from setsweep.sweeps.statistics.best import certificate
-from setsweep.sweeps.statistics.corrections import corrected, gatekept
-from setsweep.sweeps.statistics.effects import better_on_a_seed, hedges_g
-from setsweep.sweeps.statistics.equivalence import equivalence
-from setsweep.sweeps.statistics.images import crossed_bootstrap, crossed_interval
-from setsweep.sweeps.statistics.intervals import PairedDifference, mean_interval, paired_difference
-from setsweep.sweeps.statistics.looks import planned_looks
-from setsweep.sweeps.statistics.pooled import pooled_intervals
-from setsweep.sweeps.statistics.several_sets import combined
-from setsweep.sweeps.statistics.simultaneous import SimultaneousInterval, simultaneous_intervals
-from setsweep.sweeps.statistics.student import mean_and_std, t_tail
-from setsweep.sweeps.statistics.two_stage import two_stage_interval
+from setsweep.sweeps.statistics.methods.anytime import anytime
+from setsweep.sweeps.statistics.methods.best import certificate
+from setsweep.sweeps.statistics.methods.corrections import corrected, gatekept
+from setsweep.sweeps.statistics.methods.effects import better_on_a_seed, hedges_g
+from setsweep.sweeps.statistics.methods.equivalence import equivalence
+from setsweep.sweeps.statistics.methods.images import crossed_bootstrap, crossed_interval
+from setsweep.sweeps.statistics.methods.intervals import PairedDifference, mean_interval, paired_difference
+from setsweep.sweeps.statistics.methods.looks import planned_looks
+from setsweep.sweeps.statistics.methods.pooled import pooled_intervals
+from setsweep.sweeps.statistics.methods.several_sets import combined
+from setsweep.sweeps.statistics.methods.simultaneous import SimultaneousInterval, simultaneous_intervals
+from setsweep.sweeps.statistics.methods.student import mean_and_std, t_tail
+from setsweep.sweeps.statistics.methods.two_stage import two_stage_interval
 
 Array = NDArray[np.float64]
 Row = tuple[str, str, float]  # what, setting, percent

@@ -22,7 +22,7 @@ os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
 
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
-from setsweep.sweeps.records.mlflow_metrics import has_band, run_metrics
+from setsweep.sweeps.records.mlflow_pages.metrics import has_band, run_metrics
 from setsweep.sweeps.records.mlflow_recorder import MlflowRecorder
 from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.study.study import Study

@@ -28,7 +28,7 @@ from setsweep.data import load_base
 from setsweep.data.dataset import Dataset, Split
 from setsweep.data.files import data_root
 from setsweep.losses import LOSSES
-from setsweep.sweeps.statistics.intervals import mean_interval
+from setsweep.sweeps.statistics.methods.intervals import mean_interval
 from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.learners.build import build_learner

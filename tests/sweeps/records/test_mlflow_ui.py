@@ -17,7 +17,7 @@ from urllib.request import urlopen
 import pytest
 
 from setsweep.sweeps.records.mlflow_address import CURVES, FAILURES, RESULTS, SEEDS, TREE, view_path
-from setsweep.sweeps.records.mlflow_page import build_page
+from setsweep.sweeps.records.mlflow_pages.page import build_page
 from setsweep.sweeps.records.mlflow_recorder import MlflowRecorder
 from setsweep.sweeps.reports.report import build_report
 from setsweep.sweeps.study.study import Study

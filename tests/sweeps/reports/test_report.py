@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from setsweep.sweeps.reports.notes import notes
+from setsweep.sweeps.reports.notes.report_notes import notes
 from setsweep.sweeps.reports.report import build_report
-from setsweep.sweeps.reports.tables import result_tables
+from setsweep.sweeps.reports.tables.report_tables import result_tables
 from setsweep.sweeps.study.study import Compare
 
 

@@ -10,7 +10,7 @@ import pytest
 from setsweep.sweeps.planning.candidate import Candidate
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.statistics.aggregates import Aggregate, aggregate, epoch_aggregates
-from setsweep.sweeps.statistics.two_stage import two_stage_interval
+from setsweep.sweeps.statistics.methods.two_stage import two_stage_interval
 from setsweep.trainables.config.run_config import RunConfig, Training
 from setsweep.trainables.config.run_result import RunResult
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from setsweep.sweeps.statistics.anytime import anytime
-from setsweep.sweeps.statistics.intervals import paired_difference
-from setsweep.sweeps.statistics.looks import overall_p, planned_looks
+from setsweep.sweeps.statistics.methods.anytime import anytime
+from setsweep.sweeps.statistics.methods.intervals import paired_difference
+from setsweep.sweeps.statistics.methods.looks import overall_p, planned_looks
 from setsweep.sweeps.statistics.repeated import looked_at
 from setsweep.sweeps.study.study import Compare
 

@@ -11,7 +11,7 @@ import pytest
 
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
-from setsweep.sweeps.statistics.best import certificate
+from setsweep.sweeps.statistics.methods.best import certificate
 from setsweep.sweeps.statistics.searched import gap, searched
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.study import Arm, Compare, Confirm, Search, Study

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from setsweep.data.augment import Augmentation
-from setsweep.sweeps.study.configuration import plain_config
+from setsweep.sweeps.study.design.configuration import plain_config
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.complete import complete_config

@@ -6,7 +6,7 @@ import re
 
 from setsweep.sweeps.reports.formats.latex import escape_latex, text
 from setsweep.sweeps.reports.report import Report
-from setsweep.sweeps.reports.tables import all_tables
+from setsweep.sweeps.reports.tables.report_tables import all_tables
 
 
 def test_what_latex_gives_a_meaning_is_escaped() -> None:

@@ -11,7 +11,7 @@ import pytest
 from setsweep.sweeps.reports.formats import render
 from setsweep.sweeps.reports.formats.terminal import text
 from setsweep.sweeps.reports.report import Report, build_report
-from setsweep.sweeps.reports.tables import all_tables
+from setsweep.sweeps.reports.tables.report_tables import all_tables
 from setsweep.sweeps.study.study import Arm, Compare
 
 

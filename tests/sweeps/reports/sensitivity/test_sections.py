@@ -9,7 +9,7 @@ import pytest
 
 from setsweep.sweeps.reports.sensitivity.sections import blocks
 from setsweep.sweeps.reports.sensitivity.sensitivity import build_sensitivity
-from setsweep.sweeps.reports.tables import Table
+from setsweep.sweeps.reports.tables.report_tables import Table
 from setsweep.trainables.config.run_result import RunResult
 
 

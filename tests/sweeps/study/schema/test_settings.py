@@ -10,9 +10,9 @@ from jsonschema.protocols import Validator
 
 from setsweep.losses import LOSSES
 from setsweep.sweeps.study.comparing import compare_settings
+from setsweep.sweeps.study.design.sensitivity import SENSITIVITY
 from setsweep.sweeps.study.protocol import KEEP, RESOURCES, confirm_settings, search_settings
 from setsweep.sweeps.study.rules import metrics_rule
-from setsweep.sweeps.study.sensitivity import SENSITIVITY
 from setsweep.sweeps.study.space import KINDS, read_space
 from setsweep.trainables.config.presets import PRESETS
 from setsweep.trainables.config.run_config import TRAINING

@@ -1,0 +1,1 @@
+"""Commands on a study that is in a storage."""

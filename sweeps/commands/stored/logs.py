@@ -1,0 +1,39 @@
+"""``setsweep logs``: why runs failed."""
+
+from __future__ import annotations
+
+from setsweep.sweeps import DEFAULT_STORAGE
+from setsweep.sweeps.commands.exit_codes import DONE
+from setsweep.sweeps.commands.stored.run_of_study import StoredRun, find_run, stored_runs
+from setsweep.sweeps.records.failed_runs import run_folder
+
+
+def command(study: str, run: str | None = None, *, storage: str = DEFAULT_STORAGE) -> int:
+    """Print the runs that diverged or failed; of one of them all that it left.
+
+    Args:
+        study: a study file, or the name of a study.
+        run: the key of a run, or its first letters.
+        storage: folder or file:// URL where results are kept.
+    """
+    runs, folder = stored_runs(study, storage)
+    if run is None:
+        failed = [each for each in runs if each.result is not None and each.result.status != "done"]
+        print("\n".join(map(_line, failed)) or "No run has diverged or failed.")
+        return DONE
+    found = find_run(runs, run)
+    print(_line(found))
+    kept = run_folder(folder, found.planned.key)
+    for name in ("output.txt", "traceback.txt"):
+        if (kept / name).exists() and (text := (kept / name).read_text(encoding="utf-8").rstrip()):
+            print(f"\n{kept / name}:\n{text}")
+    if kept.exists():
+        print(f"\nTrain it again in this process: setsweep rerun {study} {found.planned.key}")
+    return DONE
+
+
+def _line(run: StoredRun) -> str:
+    result = run.result
+    state = "waiting" if result is None else result.status
+    reason = f": {result.reason}" if result is not None and result.reason else ""
+    return f"{run.planned.key}  {run.described}  {state}{reason}"

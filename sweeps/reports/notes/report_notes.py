@@ -1,0 +1,135 @@
+"""The sentences of a report: how far the study is, what the intervals and tests are, and which runs failed."""
+
+from __future__ import annotations
+
+from setsweep.data.declaration import SPLIT_OF_RUN
+from setsweep.sweeps.reports.notes.choices import choice_notes
+from setsweep.sweeps.reports.notes.comparisons import comparison_notes
+from setsweep.sweeps.reports.report import Failure, Report
+from setsweep.sweeps.reports.wording import count, number, seeds, settings
+from setsweep.sweeps.study.study import Point, Study
+
+_SHOWN_FAILURES = 10
+_REASON_LENGTH = 120
+
+
+def progress(report: Report) -> str:
+    """Whether the study is complete, and its runs by state."""
+    c = report.counts
+    states = [f"{c.done} done"]
+    states += [f"{c.failed} diverged or failed"] if c.failed else []
+    states += [f"{c.waiting} waiting"] if c.waiting else []
+    runs = f"{c.planned} runs: {', '.join(states)}."
+    if report.complete:
+        return f"Complete. {runs}"
+    arms = list(dict.fromkeys(arm for arm, _ in report.unconfirmed))
+    missing = f" The confirmation of {', '.join(arms)} is not finished: the numbers are provisional." if arms else ""
+    return f"Incomplete. {runs}{missing}"
+
+
+def notes(report: Report) -> list[str]:
+    """What the tables' numbers are, the runs that they lack, and what reading the study has changed in it."""
+    return [
+        _about_intervals(report),
+        _about_scope(report.study),
+        *comparison_notes(report),
+        *_about_search(report),
+        *choice_notes(report),
+        *_about_unusual(report),
+        *_about_epochs(report),
+        *_about_failures(report),
+        *_about_sensitivity(report),
+        *report.study.notes,
+    ]
+
+
+def _about_intervals(report: Report) -> str:
+    study = report.study
+    confirmed = tuple({seed for each in report.chosen for seed in each.seeds}) or study.confirm_seeds
+    percent = f"{100 * study.compare.confidence:g} %"
+    fresh = (
+        f"the fresh confirmation seeds {seeds(confirmed)} alone; "
+        f"hyperparameters were chosen by {study.search.objective} with seeds {seeds(study.search.seeds)}"
+        if study.search
+        else f"seeds {seeds(confirmed)}; nothing was searched"
+    )
+    return (
+        f"± is the half-width of the {percent} Student-t interval of the mean over n seeds, cut at 0 and 100 %. "
+        "Bold is the best of a column and what cannot be told from it (paired t tests, Holm), if no seed failed. "
+        f"Test numbers come from {fresh}."
+    )
+
+
+def _about_scope(study: Study) -> str:
+    if study.data.get("split_seed") == SPLIT_OF_RUN:
+        return (
+            "Every interval and test is for one test set: splits are drawn with the seeds, so it tells how much "
+            "another seed and split of the training images would change, not other test images."
+        )
+    return (
+        "Every interval and test is for one split and one test set: it tells how much another seed would change, "
+        "not another split or other images, which may move means further than their intervals reach, paired "
+        "differences less."
+    )
+
+
+def _about_search(report: Report) -> list[str]:
+    if not any(interval.ci_low is not None for interval in report.search_intervals.values()):
+        return []
+    shared = "Intervals of trials share one variance on the logit scale, that of all trials"
+    return [f"{shared}; in the choice a run that gave nothing counts as 0."]
+
+
+def _about_unusual(report: Report) -> list[str]:
+    if not report.unusual:
+        return []
+    named = "; ".join(
+        f"{_place(each.arm, each.point, each.trial, each.seed)} "
+        f"({number(report.study.primary, each.value)}, {each.deviations:+.1f} robust standard deviations)"
+        for each in report.unusual[:_SHOWN_FAILURES]
+    )
+    return [f"Far from the other seeds, worth a look: {named}."]
+
+
+def _about_sensitivity(report: Report) -> list[str]:
+    if report.study.sensitivity is None:
+        return []
+    name = report.study.name
+    return [f"How much hyperparameters matter stands in sensitivity.html; 'setsweep sensitivity {name}' prints it."]
+
+
+def _about_epochs(report: Report) -> list[str]:
+    confirmed = [a for a in report.aggregates if a.stage == "confirm" and a.n]
+    known = {a.metric for a in confirmed}
+    return [
+        f"{name} is not known: these runs are older than the record of every kept epoch's metrics."
+        for name in report.study.at_epochs
+        if confirmed and name not in known
+    ]
+
+
+def _about_failures(report: Report) -> list[str]:
+    if not report.failures:
+        return []
+    # The confirmation's first: those are missing from the test numbers.
+    ordered = sorted(report.failures, key=lambda failure: failure.stage)
+    named = "; ".join(map(_failure, ordered[:_SHOWN_FAILURES]))
+    more = len(ordered) - _SHOWN_FAILURES
+    rest = f"; and {more} more, listed in the JSON report" if more > 0 else ""
+    why = f"'setsweep logs {report.study.name}' says more of each."
+    left_out = f"Left out of the means ({count(len(ordered), report.counts.planned)} runs): {named}{rest}. {why}"
+    if not any(failure.kind == "diverged" for failure in report.failures):
+        return [left_out]
+    return ["In brackets, with 0s: the mean in which runs that gave nothing count as 0.", left_out]
+
+
+def _failure(failure: Failure) -> str:
+    lines = failure.reason.strip().splitlines() or [""]
+    reason = lines[0] if len(lines[0]) <= _REASON_LENGTH else lines[0][: _REASON_LENGTH - 1] + "…"
+    where = _place(failure.arm, failure.point, failure.trial, failure.seed)
+    return f"{where} ({reason.rstrip('.')})"
+
+
+def _place(arm: str, point: Point, trial: int | None, seed: int) -> str:
+    where = [arm, settings(point), "" if trial is None else f"trial {trial}"]
+    return ", ".join(part for part in [*where, f"seed {seed}"] if part)

@@ -1,0 +1,1 @@
+"""One panel of a picture each."""

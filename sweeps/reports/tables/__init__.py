@@ -1,0 +1,1 @@
+"""The tables of a report before any format: cells of text."""

@@ -1,0 +1,1 @@
+"""The methods by themselves: numbers in, numbers out; they know of no study."""

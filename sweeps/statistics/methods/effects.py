@@ -1,0 +1,96 @@
+"""How large a paired difference is: in standard deviations, and as the chance to be better on a seed.
+
+A positive effect means that the values are larger than the baseline's, everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from setsweep.sweeps.statistics.methods.student import Sample, check_confidence, noncentral_t, sample_of
+
+FAR = 1000.0
+"""Beyond this t statistic the normal part of a noncentral t no longer matters, and its computation is not sure."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effect:
+    """An effect and its interval; None where the differences have no t test (see `sample_of`).
+
+    Args:
+        value: the estimate.
+        ci_low, ci_high: ends of its interval.
+        n: how many differences.
+    """
+
+    value: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n: int
+
+
+def hedges_g(differences: Sequence[float], *, confidence: float) -> Effect:
+    """The mean of paired differences in their own standard deviations, unbiased: Hedges' g_z.
+
+    ``g = J mean / std`` with ``J = Gamma(v / 2) / (sqrt(v / 2) Gamma((v - 1) / 2))``, v = n - 1 (Hedges 1981, eq. 6e;
+    the exact factor, not 1 - 3 / (4 v - 1)). The interval is the exact one of the true mean / std for normal
+    differences, by the noncentral t (Steiger and Fouladi 1997). It is the standard deviation of *differences on a
+    seed*, which is smaller than that of either side where seeds are shared; not to be set beside an unpaired g.
+
+    Raises:
+        ValueError: `confidence` is no probability.
+    """
+    check_confidence(confidence)
+    sample = sample_of(differences)
+    if sample is None:
+        return Effect(value=None, ci_low=None, ci_high=None, n=len(differences))
+    half = sample.degrees / 2
+    unbiased = math.exp(math.lgamma(half) - math.lgamma(half - 0.5)) / math.sqrt(half)
+    low, high = _standardised(sample, (1 + confidence) / 2), _standardised(sample, (1 - confidence) / 2)
+    return Effect(value=unbiased * sample.mean / sample.std, ci_low=low, ci_high=high, n=sample.n)
+
+
+def better_on_a_seed(differences: Sequence[float], *, confidence: float) -> Effect:
+    """The probability that the values beat the baseline on a new seed that both are trained with.
+
+    For normal differences it is ``Phi(mu / sigma)``. The interval is exact: Phi of the interval of mu / sigma by the
+    noncentral t; the estimate is median-unbiased: Phi of the mu / sigma for which t is the median. Counting the seeds
+    that were better says much less of few (Clopper-Pearson for 5 of 5 reaches down to 0.48, whatever the differences),
+    and a Mann-Whitney statistic compares runs of different seeds, which is another question. The price is the normal
+    law: for Student t3 differences a 95 % interval covers 91, 90, 87 % at n = 3, 5, 10.
+
+    Raises:
+        ValueError: `confidence` is no probability.
+    """
+    check_confidence(confidence)
+    sample = sample_of(differences)
+    if sample is None:
+        return Effect(value=None, ci_low=None, ci_high=None, n=len(differences))
+    middle, low, high = (
+        0.5 * math.erfc(-_standardised(sample, probability) / math.sqrt(2))
+        for probability in (0.5, (1 + confidence) / 2, (1 - confidence) / 2)
+    )
+    return Effect(value=middle, ci_low=low, ci_high=high, n=sample.n)
+
+
+def _standardised(sample: Sample, probability: float) -> float:
+    """The mu / sigma for which a t statistic is below the one found with `probability`."""
+    t = abs(sample.t)
+    below = probability if sample.t >= 0 else 1 - probability
+    found = _noncentrality(t, sample.degrees, below) / math.sqrt(sample.n)
+    return found if sample.t >= 0 else -found
+
+
+def _noncentrality(t: float, degrees: int, probability: float) -> float:
+    """The noncentrality for which a noncentral t is below t >= 0 with `probability`."""
+    from scipy.optimize import brentq  # imported late: listing studies must not wait for it
+    from scipy.special import chdtri, ndtri
+
+    if t > FAR:
+        return t * math.sqrt(float(chdtri(degrees, probability)) / degrees)
+    # T = (Z + shift) / W with W > 0: P(T <= t) is at least P(Z <= -shift), and at most what Z and W have at half of it
+    low = -float(ndtri(probability)) - 1e-9  # beyond rounding, where t is 0
+    high = t * math.sqrt(float(chdtri(degrees, probability / 2)) / degrees) - float(ndtri(probability / 2))
+    return float(brentq(lambda shift: noncentral_t(t, degrees, shift) - probability, low, high, xtol=1e-12))

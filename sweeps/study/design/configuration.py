@@ -1,0 +1,52 @@
+"""From a study to the configuration of one run: an arm, a grid point, values for what is searched, a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from setsweep.sweeps.study.design.addresses import point_for
+from setsweep.sweeps.study.study import Arm, Point, Study
+from setsweep.trainables.config.complete import with_values
+from setsweep.trainables.config.sections import declared_settings
+
+DATA_NAME = "data.name"
+
+
+def data_named(data: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The `data` section of a study with another data set: what differs from the defaults is taken along.
+
+    Args:
+        data: complete.
+        name: of the data set.
+    """
+    if name == data["name"]:
+        return dict(data)
+    known = declared_settings("data", data)
+    given = {key: value for key, value in data.items() if key not in known or value != known[key].default}
+    return {**given, "name": name}
+
+
+def plain_config(
+    study: Study, arm: Arm, point: Point, values: Mapping[str, Any], *, seed: int, test: bool
+) -> dict[str, Any]:
+    """The configuration as plain data, for `trainables.config.complete.complete_config`.
+
+    Args:
+        study: gives data, model, training and k.
+        arm: gives the loss and its fixed values.
+        point: a point of the grid.
+        values: by path, for what the arm searches.
+        seed: of the run.
+        test: whether the run may look at the test split.
+    """
+    plain: dict[str, Any] = {
+        "data": data_named(study.data, point.get(DATA_NAME, study.data["name"])),
+        "model": dict(study.model),
+        "loss": {"name": arm.loss},
+        "training": dict(study.training),
+        "k": list(study.k),
+        "seed": seed,
+        "test": test,
+    }
+    return with_values(plain, {**arm.fixed, **point_for(point, arm), **values})
