@@ -1,4 +1,7 @@
-"""A report as one HTML file that needs no other: style and figures are inside."""
+"""A report as one HTML file that needs no other: style, figures, numbers and a script are inside.
+
+It reads without scripts; with them tables are sorted by a click, and numbers shown seed by seed.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from setsweep.sweeps.reports.explorer.page import STYLE, script, section
 from setsweep.sweeps.reports.notes.report_notes import notes, progress
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.tables.report_tables import all_tables
@@ -27,21 +31,36 @@ img { max-width: 100%; }
 
 def text(report: Report, figures: Sequence[Path] = ()) -> str:
     """The page, with the PNG files `figures` inside it."""
-    blocks: list[Table | str] = [*all_tables(report), *notes(report)]
-    return blocks_text(report.study.name, report.study.about, progress(report), blocks, figures)
+    study, blocks = report.study, [*all_tables(report), *notes(report)]
+    return blocks_text(study.name, study.about, progress(report), blocks, figures, explorer=section(report))
 
 
-def blocks_text(title: str, about: str, lead: str, blocks: Sequence[Table | str], figures: Sequence[Path] = ()) -> str:
-    """A page with a title, a first sentence, tables and sentences in their order, and the PNG files inside it."""
+def blocks_text(
+    title: str,
+    about: str,
+    lead: str,
+    blocks: Sequence[Table | str],
+    figures: Sequence[Path] = (),
+    *,
+    explorer: str = "",
+) -> str:
+    """A page with a title, a first sentence, tables and sentences in their order, and the PNG files inside it.
+
+    `explorer` is markup that stands before the first sentence.
+    """
     name = escape(title)
+    tables = next((place for place, block in enumerate(blocks) if isinstance(block, str)), len(blocks))
     below = f"<p>{escape(about)}</p>\n" if about else ""
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width">\n<title>{name}</title>\n'
-        f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n{below}"
+        f"<style>{_STYLE}{STYLE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n{below}"
         + (f"<p>{escape(lead)}</p>\n" if lead else "")
-        + "".join(map(_block, blocks))
+        + "".join(map(_block, blocks[:tables]))
+        + explorer
+        + "".join(map(_block, blocks[tables:]))
         + "".join(map(_figure, figures))
+        + script()
         + "</body>\n</html>\n"
     )
 
