@@ -27,10 +27,12 @@ from setsweep.data import load_dataset
 from setsweep.data.dataset import Dataset
 from setsweep.data.seeding import derived_seed
 from setsweep.trainables.checkpoint import Saver, load_checkpoint, remove_checkpoint, save_checkpoint
+from setsweep.trainables.config.hits import Hits
 from setsweep.trainables.config.run_config import KeepModel, RunConfig
 from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.device import find_device, product_precision, runtime, seeded
 from setsweep.trainables.evaluation.history import History
+from setsweep.trainables.evaluation.packed import order_of
 from setsweep.trainables.evaluation.predictor import predictor
 from setsweep.trainables.seed_group import Report, SeedGroup
 
@@ -127,7 +129,10 @@ def train_seeds(
             save_checkpoint(predictor(history, dataset), keep.folder / "model.pt")
     if checkpoint is not None:
         remove_checkpoint(checkpoint)
-    return [_result(history, seconds=seconds, started=started, used=used) for history in group.histories]
+    return [
+        _result(history, dataset, seconds=seconds, started=started, used=used)
+        for history, dataset in zip(group.histories, datasets, strict=True)
+    ]
 
 
 def _group_key(configs: Sequence[RunConfig], device: torch.device) -> str:
@@ -136,8 +141,11 @@ def _group_key(configs: Sequence[RunConfig], device: torch.device) -> str:
     return hashlib.sha256("/".join(names).encode()).hexdigest()[:16]
 
 
-def _result(history: History, *, seconds: float, started: float, used: Mapping[str, Any]) -> RunResult:
+def _result(
+    history: History, dataset: Dataset, *, seconds: float, started: float, used: Mapping[str, Any]
+) -> RunResult:
     done = history.reason is None
+    bits = history.best.hits
     return RunResult(
         key=history.config.key,
         status="done" if done else "diverged",
@@ -154,4 +162,5 @@ def _result(history: History, *, seconds: float, started: float, used: Mapping[s
         host=socket.gethostname(),
         stopped=history.stopped,
         runtime=used,
+        hits=Hits(len(dataset.test), order_of(dataset.test), bits) if done and bits else None,
     )

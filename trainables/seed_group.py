@@ -127,7 +127,7 @@ class SeedGroup:
             if self.test:
                 measured = self.measure(self.learner, "test", [thresholds for _, (thresholds, _) in shown])
                 for history, (epoch, _), test in zip(self.histories, shown, measured, strict=True):
-                    history.best.add_test(epoch, test.metrics)
+                    history.best.add_test(epoch, test)
             if writers:
                 self._keep_scores(writers, [epoch for epoch, _ in shown])
         for writer in writers.values():

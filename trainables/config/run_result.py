@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from setsweep.trainables.config.hits import Hits
 from setsweep.trainables.config.run_config import RunConfig
 
 Cause = Literal["error", "memory", "worker"]
@@ -52,6 +53,8 @@ class RunResult:
         stopped: the epoch after which the training was given up for want of patience; None: it was not.
         runtime: what it ran on and with (see `trainables.device.runtime`); decides nothing, so two results that differ
             in it alone are equal.
+        hits: which test images the run had right; follows from the rest, so that results from before it was kept are
+            equal. None: of a run that was not tested, or is older than this record.
         trace: of a failure that the run raised itself, for its folder; no part of the record.
     """
 
@@ -72,23 +75,26 @@ class RunResult:
     host: str = ""
     stopped: int | None = None
     runtime: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    hits: Hits | None = field(default=None, compare=False, repr=False)
     trace: Trace | None = field(default=None, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON; a cause only where there is one, and no trace."""
+        """Plain data, ready for JSON; a cause and hits only where there are some, and no trace."""
         plain = dataclasses.asdict(self)
-        del plain["trace"]
+        del plain["trace"], plain["hits"]
         plain["tested"] = {str(epoch): metrics for epoch, metrics in plain["tested"].items()}
         if self.cause is None:
             del plain["cause"]
-        return plain
+        return plain if self.hits is None else {**plain, "hits": self.hits.to_dict()}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> RunResult:
         """The inverse of `to_dict`."""
         curves = {name: tuple(values) for name, values in plain.get("curves", {}).items()}
         tested = {int(epoch): metrics for epoch, metrics in plain.get("tested", {}).items()}
-        return cls(**{**plain, "epochs": tuple(plain.get("epochs", ())), "curves": curves, "tested": tested})
+        hits = Hits.from_dict(plain["hits"]) if "hits" in plain else None
+        epochs = tuple(plain.get("epochs", ()))
+        return cls(**{**plain, "epochs": epochs, "curves": curves, "tested": tested, "hits": hits})
 
 
 def failed(

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from setsweep.trainables.evaluation.metric import Metric, accuracy
+from setsweep.trainables.evaluation.metrics import Evaluation
+from setsweep.trainables.evaluation.packed import packed
 
 
 @dataclass
@@ -24,6 +26,8 @@ class BestEpochs:
         measured: of each criterion, what is reported at its best epoch.
         tested: of each epoch that was tested, all of its test metrics by full name.
         thresholds: of each k, those at the best epoch of its average-k accuracy.
+        hits: of each accuracy over all examples alike, at its best epoch, which test examples it counts, packed; known
+            once the training is over, and so in no checkpoint.
     """
 
     keep: Literal["best", "last"]
@@ -32,6 +36,7 @@ class BestEpochs:
     measured: dict[str, dict[str, float]] = field(default_factory=dict)
     tested: dict[int, dict[str, float]] = field(default_factory=dict)
     thresholds: dict[str, float] = field(default_factory=dict)
+    hits: dict[str, bytes] = field(default_factory=dict)
 
     def improved(self, val: Mapping[str, float]) -> list[str]:
         """The criteria for which these validation metrics are the best so far."""
@@ -50,15 +55,17 @@ class BestEpochs:
                 if criterion == accuracy("avg", k).name:
                     self.thresholds[str(k)] = threshold
 
-    def add_test(self, epoch: int, test: Mapping[str, float]) -> None:
-        """Take the test metrics of the model of this epoch, for the criteria that it is the best of."""
+    def add_test(self, epoch: int, test: Evaluation) -> None:
+        """Take what the model of this epoch gave on test, for the criteria that it is the best of."""
         if epoch not in self.epoch.values():
             return
         self.tested = {each: metrics for each, metrics in self.tested.items() if each in self.epoch.values()}
-        self.tested[epoch] = {Metric.parse(name).on("test").name: value for name, value in test.items()}
+        self.tested[epoch] = {Metric.parse(name).on("test").name: value for name, value in test.metrics.items()}
         for criterion, best in self.epoch.items():
             if best == epoch:
-                self.measured[criterion] |= _of(criterion, "test", test)
+                self.measured[criterion] |= _of(criterion, "test", test.metrics)
+                if criterion in test.hits:
+                    self.hits[criterion] = packed(test.hits[criterion])
 
     def metrics(self) -> dict[str, float]:
         """The final metrics: each as measured at the best epoch of its criterion."""

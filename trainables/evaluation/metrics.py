@@ -8,7 +8,7 @@ scores until the end.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -30,10 +30,12 @@ class Evaluation:
     Args:
         metrics: by name without the split, see `Metric`.
         thresholds: the threshold on the probabilities for each k.
+        hits: (examples,) bool for each accuracy over all examples alike: whether the label is in the set.
     """
 
     metrics: dict[str, float]
     thresholds: dict[int, float]
+    hits: Mapping[str, Tensor] = field(default_factory=dict, compare=False, repr=False)
 
 
 def evaluate(
@@ -120,7 +122,8 @@ class Meter:
         metrics = _accuracies(hits, labels, self._num_classes, self._train_class_counts)
         metrics |= {set_size(k): sizes[k] / len(labels) for k in self._ks}
         named = {metric.name: value for metric, value in metrics.items()}
-        return Evaluation(named, {k: found[k] for k in self._ks})
+        thresholds = {k: found[k] for k in self._ks}
+        return Evaluation(named, thresholds, {metric.name: hit for metric, hit in hits.items()})
 
 
 def label_ranks(scores: Tensor, labels: Tensor) -> Tensor:

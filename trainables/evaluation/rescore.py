@@ -14,6 +14,7 @@ from typing import Literal
 
 from setsweep.losses import LOSSES
 from setsweep.losses.declaration import Probabilities
+from setsweep.trainables.config.hits import Hits
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.evaluation.at_epoch import value_at
@@ -61,14 +62,14 @@ def rescored(
         ValueError: a head that the model has not, or a k beyond the classes.
     """
     found = best_epochs(config, kept, how)
-    of_heads = {head: _result(result, {head: best}) for head, best in found.items()}
+    of_heads = {head: _result(result, {head: best}, kept) for head, best in found.items()}
     elsewhere = {}
     for name in at_epochs:
         at = Metric.parse(name).at
         if at is not None and at.name in next(iter(found.values())).epoch:
             elsewhere[name] = value_at(of_heads[better_head(found, at.name)], name)
     measured_there = {name: value for name, value in elsewhere.items() if value is not None}
-    whole = _result(result, found)
+    whole = _result(result, found, kept)
     return replace(whole, metrics={**whole.metrics, **measured_there})
 
 
@@ -87,7 +88,7 @@ def best_epochs(config: RunConfig, kept: KeptScores, how: Rescoring) -> dict[Pre
                 tests[name][epoch] = test
     for head, best in found.items():
         for epoch, test in tests[head].items():
-            best.add_test(epoch, test.metrics)
+            best.add_test(epoch, test)
     return found
 
 
@@ -141,13 +142,14 @@ def measured(
     return val, one("test", val.thresholds if thresholds == "val" else None)
 
 
-def _result(result: RunResult, found: Mapping[PredictingHead, BestEpochs]) -> RunResult:
+def _result(result: RunResult, found: Mapping[PredictingHead, BestEpochs], kept: KeptScores) -> RunResult:
     """The result with each criterion as its better head on validation has it, of equal ones the first."""
     first, *others = found.values()
     best = BestEpochs(first.keep)
     for criterion in first.epoch:
         own = found[better_head(found, criterion)]
         best.epoch[criterion], best.measured[criterion] = own.epoch[criterion], own.measured[criterion]
+        best.hits |= {name: bits for name, bits in own.hits.items() if name == criterion}
         sets = Metric.parse(criterion)
         if sets.rule == "avg" and not sets.macro:
             best.thresholds[str(sets.k)] = own.thresholds[str(sets.k)]
@@ -159,4 +161,5 @@ def _result(result: RunResult, found: Mapping[PredictingHead, BestEpochs]) -> Ru
         thresholds=best.thresholds,
         epochs=(),
         curves={},
+        hits=Hits(len(kept.truth.labels["test"]), kept.truth.name, best.hits) if best.hits else None,
     )

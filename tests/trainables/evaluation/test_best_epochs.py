@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from setsweep.trainables.evaluation.best_epochs import BestEpochs
+from setsweep.trainables.evaluation.metrics import Evaluation
 
 
 def _after(keep: Literal["best", "last"], *epochs: dict[str, float]) -> BestEpochs:
@@ -65,7 +66,7 @@ def test_groups_of_classes_follow_the_macro_average_over_all() -> None:
 
 def test_what_no_model_changes_is_reported_too() -> None:
     best = _after("best", {"top2_accuracy": 0.5, "classes_present": 7.0})
-    best.add_test(1, {"top2_accuracy": 0.4, "classes_present": 6.0})
+    best.add_test(1, Evaluation({"top2_accuracy": 0.4, "classes_present": 6.0}, {}))
     assert best.metrics() == {
         "val/top2_accuracy": 0.5,
         "val/classes_present": 7.0,
@@ -76,21 +77,21 @@ def test_what_no_model_changes_is_reported_too() -> None:
 
 def test_test_metrics_go_to_the_criteria_whose_best_epoch_was_tested() -> None:
     best = _after("best", {"top2_accuracy": 0.5, "avg2_accuracy": 0.9}, {"top2_accuracy": 0.8, "avg2_accuracy": 0.7})
-    best.add_test(1, {"top2_accuracy": 0.1, "avg2_accuracy": 0.2, "avg2_set_size": 1.9})
-    best.add_test(2, {"top2_accuracy": 0.3, "avg2_accuracy": 0.4, "avg2_set_size": 1.8})
+    best.add_test(1, Evaluation({"top2_accuracy": 0.1, "avg2_accuracy": 0.2, "avg2_set_size": 1.9}, {}))
+    best.add_test(2, Evaluation({"top2_accuracy": 0.3, "avg2_accuracy": 0.4, "avg2_set_size": 1.8}, {}))
     test = {name: value for name, value in best.metrics().items() if name.startswith("test/")}
     assert test == {"test/top2_accuracy": 0.3, "test/avg2_accuracy": 0.2, "test/avg2_set_size": 1.9}
 
 
 def test_every_test_metric_of_an_epoch_is_kept_as_long_as_some_accuracy_is_best_at_it() -> None:
     best = _after("best", {"top2_accuracy": 0.5, "avg2_accuracy": 0.9}, {"top2_accuracy": 0.8, "avg2_accuracy": 0.7})
-    best.add_test(1, {"top2_accuracy": 0.1, "avg2_accuracy": 0.2})
-    best.add_test(2, {"top2_accuracy": 0.3, "avg2_accuracy": 0.4})
-    best.add_test(3, {"top2_accuracy": 1.0, "avg2_accuracy": 1.0})  # which is the best of nothing
+    best.add_test(1, Evaluation({"top2_accuracy": 0.1, "avg2_accuracy": 0.2}, {}))
+    best.add_test(2, Evaluation({"top2_accuracy": 0.3, "avg2_accuracy": 0.4}, {}))
+    best.add_test(3, Evaluation({"top2_accuracy": 1.0, "avg2_accuracy": 1.0}, {}))  # which is the best of nothing
     first = {"test/top2_accuracy": 0.1, "test/avg2_accuracy": 0.2}
     assert best.tested == {1: first, 2: {"test/top2_accuracy": 0.3, "test/avg2_accuracy": 0.4}}
     best.update(3, ["top2_accuracy"], {"top2_accuracy": 0.9}, {})
-    best.add_test(3, {"top2_accuracy": 0.6})
+    best.add_test(3, Evaluation({"top2_accuracy": 0.6}, {}))
     assert best.tested == {1: first, 3: {"test/top2_accuracy": 0.6}}
 
 

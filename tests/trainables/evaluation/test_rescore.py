@@ -42,6 +42,9 @@ def kept(make_config: Any, digits: Dataset, tmp_path: Path) -> Any:
 def _same(one: RunResult, other: RunResult) -> None:
     assert one.metrics == pytest.approx(dict(other.metrics), abs=TOLERANCE)
     assert one.best_epoch == other.best_epoch
+    assert one.hits is not None
+    assert other.hits is not None
+    assert one.hits.bits == other.hits.bits
     assert one.tested.keys() == other.tested.keys()
     assert one.thresholds == pytest.approx(dict(other.thresholds), rel=0.02)  # exp of 2**-11 of a distance
 
