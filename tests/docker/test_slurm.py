@@ -80,7 +80,8 @@ class Slurm:
             time.sleep(0.5)
 
     def _idle(self) -> int:
-        return sum(int(line.split()[1]) for line in self.call("sinfo", "-h", "-o", "%T %D").splitlines() if "idle" in line)
+        lines = self.call("sinfo", "-h", "-o", "%T %D").splitlines()
+        return sum(int(line.split()[1]) for line in lines if "idle" in line)
 
 
 @pytest.fixture

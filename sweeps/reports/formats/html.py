@@ -31,7 +31,8 @@ img { max-width: 100%; }
 
 def text(report: Report, figures: Sequence[Path] = ()) -> str:
     """The page, with the PNG files `figures` inside it."""
-    study, blocks = report.study, [*all_tables(report), *notes(report)]
+    study = report.study
+    blocks: list[Table | str] = [*all_tables(report), *notes(report)]
     return blocks_text(study.name, study.about, progress(report), blocks, figures, explorer=section(report))
 
 
