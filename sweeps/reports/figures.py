@@ -26,6 +26,7 @@ from setsweep.sweeps.reports.panels import (
     save,
     scale_x,
 )
+from setsweep.sweeps.reports.published_figure import draw_published
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.sensitivity_figure import draw_sensitivity
 from setsweep.sweeps.reports.shown_metrics import in_order, main_metrics
@@ -73,6 +74,8 @@ def _drawings(report: Report, folder: Path) -> Iterator[tuple[Path, Callable[[Pa
             yield folder / f"metrics-{index}.png", partial(_draw_per_arm, report, metrics, point)
     for index, point in points:
         yield folder / f"differences-{index}.png", partial(_draw_differences, report, point)
+    for index, where in enumerate(dict.fromkeys(each.published.where for each in report.published), 1):
+        yield folder / f"published-{index}.png", partial(draw_published, report, where)
     for index, point in points:
         yield folder / f"sensitivity-{index}.png", partial(draw_sensitivity, report, point)
 

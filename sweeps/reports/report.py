@@ -14,6 +14,7 @@ from setsweep.sweeps.statistics.comparisons import Comparison, compare
 from setsweep.sweeps.statistics.failures import Divergence, divergences
 from setsweep.sweeps.statistics.methods.pooled import PooledInterval, pooled_intervals
 from setsweep.sweeps.statistics.over_sets import OverSets, over_sets
+from setsweep.sweeps.statistics.published import Beside, beside_published
 from setsweep.sweeps.statistics.searched import Searched, searched
 from setsweep.sweeps.statistics.spent import Spent, spent
 from setsweep.sweeps.statistics.unusual import Unusual, unusual_seeds
@@ -75,6 +76,7 @@ class Report:
         unusual: seeds of the confirmation whose primary metric lies far from the others'.
         spent: what each arm was given.
         over_sets: the contrasts of the primary metric over all data sets, where the grid has several.
+        published: numbers of papers, and ours beside them.
         divergences: how often runs diverged or failed, of the arms and stages where some did.
     """
 
@@ -93,6 +95,7 @@ class Report:
     over_sets: tuple[OverSets, ...]
     searches: tuple[Searched, ...] = ()
     looks: tuple[Look, ...] = ()
+    published: tuple[Beside, ...] = ()
 
 
 def build_report(
@@ -133,6 +136,7 @@ def build_report(
         spent=tuple(spent(study, ordered)),
         divergences=tuple(divergences(ordered, confidence=study.compare.confidence)),
         over_sets=tuple(over_sets(comparisons, study)),
+        published=tuple(beside_published(study, aggregates)),
     )
 
 

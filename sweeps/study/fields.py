@@ -16,6 +16,7 @@ from setsweep.sweeps.study.protocol import (
     confirm_settings,
     search_settings,
 )
+from setsweep.sweeps.study.published import published_settings
 from setsweep.sweeps.study.reader import ABOUT, DATA_FILES, NAME
 from setsweep.sweeps.study.training import KEEP_LR, KEEP_LR_PER_EXAMPLE
 from setsweep.trainables.config.run_config import TRAINING
@@ -73,6 +74,12 @@ def study_groups() -> list[Group]:
         Group("compare", "", "which differences are tested", _below("compare", compare_settings(None, ()))),
         Group("keep", "", "what is kept of runs beside their results", _below("keep", KEEP)),
         Group("resources", "", "what a run occupies", _below("resources", RESOURCES)),
+        Group(
+            "published",
+            "",
+            "numbers of papers to hold the study's against, a list",
+            _below("published", published_settings(())),
+        ),
     ]
 
 

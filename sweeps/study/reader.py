@@ -20,6 +20,7 @@ from setsweep.sweeps.study.protocol import (
     read_resources,
     read_search,
 )
+from setsweep.sweeps.study.published import read_published
 from setsweep.sweeps.study.rules import name_rule
 from setsweep.sweeps.study.source import Source, open_study, plain_source, read_source
 from setsweep.sweeps.study.study import Search, Study
@@ -40,7 +41,19 @@ ROOT = Setting(text(), None, "where the data files lie; default: SETSWEEP_DATA, 
 DOWNLOAD = Setting(flag(), False, "whether data files that are missing are fetched")
 DATA_FILES = {"root": ROOT, "download": DOWNLOAD}  # what `data` may hold besides what decides a result
 
-FIELDS = (*REQUIRED, "about", "training", "grid", "search", "confirm", "sensitivity", "compare", "keep", "resources")
+OPTIONAL = (
+    "about",
+    "training",
+    "grid",
+    "search",
+    "confirm",
+    "sensitivity",
+    "compare",
+    "keep",
+    "resources",
+    "published",
+)
+FIELDS = (*REQUIRED, *OPTIONAL)
 
 
 def read_study(study: str | Path | Mapping[str, Any], overrides: Sequence[str] = ()) -> Study:
@@ -102,6 +115,7 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
         compare=read_compare(findings, list(source.values["arms"]) if arms else None, k),
         keep=read_keep(findings),
         resources=resources,
+        published=read_published(findings, list(source.values["arms"]) if arms else None, grid, k),
         data_root=root,
         download=download,
         text=dump_yaml(source.values),

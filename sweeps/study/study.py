@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from setsweep.sweeps.study.published import Published
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.varied import Sensitivity
 from setsweep.trainables.config.run_config import without_later
@@ -210,6 +211,7 @@ class Study:
             confirmation to a precision: those of its pilot.
         confirm: what is confirmed beside the choices, and to what precision.
         sensitivity: a designed study of hyperparameters; None: there is none.
+        published: numbers of papers that the study's are held against.
         data_root: where the data files lie; None: the default. Not part of what decides a result.
         text: the study file with its overrides, as YAML, for the records.
         path: where it was read, as messages show it.
@@ -231,6 +233,7 @@ class Study:
     compare: Compare = field(default_factory=Compare)
     keep: Keep = field(default_factory=Keep)
     resources: Resources = field(default_factory=Resources)
+    published: tuple[Published, ...] = ()
     data_root: str | None = None
     download: bool = False
     text: str = ""
@@ -240,7 +243,8 @@ class Study:
     @property
     def at_epochs(self) -> tuple[str, ...]:
         """The metrics asked for that are read at the best epoch of another accuracy."""
-        return tuple(name for name in (*self.compare.metrics, *self.compare.show) if Metric.parse(name).at is not None)
+        asked = (*self.compare.metrics, *self.compare.show, *(each.metric for each in self.published))
+        return tuple(name for name in dict.fromkeys(asked) if Metric.parse(name).at is not None)
 
     def points(self) -> list[Point]:
         """Every point of the grid, the last key varying fastest; one empty point where there is no grid."""

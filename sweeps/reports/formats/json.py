@@ -37,6 +37,7 @@ def text(report: Report) -> str:
         "unusual": [_plain(each, "arm", "point") for each in report.unusual],
         "spent": [dataclasses.asdict(each) for each in report.spent],
         "divergences": [dataclasses.asdict(each) for each in report.divergences],
+        "published": [dataclasses.asdict(each) for each in report.published],
         "searches": [_search(each) for each in report.searches],
         "looks": [each.to_dict() for each in report.looks],
         "failures": [_plain(each, "arm", "point", "stage", "trial") for each in report.failures],

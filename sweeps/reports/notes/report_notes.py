@@ -37,6 +37,7 @@ def notes(report: Report) -> list[str]:
         *choice_notes(report),
         *_about_unusual(report),
         *_about_epochs(report),
+        *_about_published(report),
         *_about_failures(report),
         *_about_sensitivity(report),
         *report.study.notes,
@@ -133,3 +134,17 @@ def _failure(failure: Failure) -> str:
 def _place(arm: str, point: Point, trial: int | None, seed: int) -> str:
     where = [arm, settings(point), "" if trial is None else f"trial {trial}"]
     return ", ".join(part for part in [*where, f"seed {seed}"] if part)
+
+
+def _about_published(report: Report) -> list[str]:
+    if not report.published:
+        return []
+    known = [each for each in report.published if each.inside is not None]
+    inside = sum(each.inside is True for each in known)
+    percent = f"{100 * report.study.compare.confidence:g} %"
+    sentence = (
+        f"Of {len(report.published)} published numbers {len(known)} have an interval of ours beside them, and {inside} "
+        f"lie inside: they differ by no more than our {percent} interval and the paper's allow, both of which tell "
+        "seeds apart, not machines. ± is half of a 95 % interval as the paper prints it, sd a deviation over seeds."
+    )
+    return [sentence]

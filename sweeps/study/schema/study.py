@@ -24,6 +24,7 @@ from setsweep.sweeps.study.protocol import (
     confirm_settings,
     search_settings,
 )
+from setsweep.sweeps.study.published import published_settings
 from setsweep.sweeps.study.reader import ABOUT, DATA_FILES, NAME, REQUIRED
 from setsweep.sweeps.study.schema.arms import PATHS, arm_definitions
 from setsweep.sweeps.study.schema.settings import (
@@ -67,6 +68,7 @@ def study_schema() -> Schema:
         "compare": _about("which differences are tested", _section(compare_settings(None, ()))),
         "keep": _about("what is kept of runs beside their results", _section(KEEP)),
         "resources": _about("what a run occupies", _section(RESOURCES)),
+        "published": _about("numbers of papers to hold the study's against", _published()),
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -181,6 +183,15 @@ def _sensitivity() -> Schema:
     own = {path: _varied(setting) for path, setting in PATHS.items()}
     section = _mapping({**_values(SENSITIVITY), **own})
     return {**section, "patternProperties": {rf"^(?!({'|'.join(SHARED)})\.)[^.]+\..": _varied(VALUES)}}
+
+
+def _published() -> Schema:
+    entry = {
+        "type": "object",
+        **fields_schema(_values(published_settings(()))),
+        "required": ["where", "metric", "values"],
+    }
+    return {"type": ["array", "null"], "items": entry}
 
 
 def _varied(setting: Setting) -> Schema:

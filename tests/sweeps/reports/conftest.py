@@ -38,7 +38,7 @@ def wounded(study: Study, results: Any, finished: Any, failed: Any) -> Report:
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The figures that are drawn, by the name of their file, which is not written: that takes longest."""
-    from setsweep.sweeps.reports import figures, sensitivity_figure
+    from setsweep.sweeps.reports import figures, published_figure, sensitivity_figure
 
     kept: dict[str, Any] = {}
 
@@ -46,7 +46,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         kept[path.name] = figure
         return path
 
-    for module in (figures, sensitivity_figure):
+    for module in (figures, published_figure, sensitivity_figure):
         monkeypatch.setattr(module, "save", keep)
     return kept
 
