@@ -16,8 +16,9 @@ from setsweep.data import (
     imagenet_lt,
     plantnet300k,
 )
+from setsweep.data.calibration import with_calibration
 from setsweep.data.dataset import Dataset
-from setsweep.data.declaration import LABEL_NOISE, SPLIT_OF_RUN, DatasetDeclaration
+from setsweep.data.declaration import CALIBRATION, LABEL_NOISE, OF_RUN, SPLIT_OF_RUN, DatasetDeclaration
 from setsweep.data.files import Root
 from setsweep.data.label_noise import with_label_noise
 from setsweep.data.user_dataset import own_declaration
@@ -64,7 +65,7 @@ def base_settings(settings: Mapping[str, Any]) -> dict[str, Any] | None:
     """The settings that decide `load_base`, defaults filled in: equal ones mean that runs can share one copy.
 
     Returns:
-        All but those of `LABEL_NOISE`; None for data that are drawn from each run's seed.
+        All but those of `OF_RUN`; None for data that are drawn from each run's seed.
 
     Raises:
         ValueError: unknown data set.
@@ -72,7 +73,7 @@ def base_settings(settings: Mapping[str, Any]) -> dict[str, Any] | None:
     declaration = declaration_of(settings)
     if declaration.drawn_per_seed:
         return None
-    return {key: value for key, value in _complete(declaration, settings).items() if key not in LABEL_NOISE}
+    return {key: value for key, value in _complete(declaration, settings).items() if key not in OF_RUN}
 
 
 def load_base(settings: Mapping[str, Any], *, root: Root = None, download: bool = False) -> Dataset:
@@ -80,7 +81,7 @@ def load_base(settings: Mapping[str, Any], *, root: Root = None, download: bool 
 
     Args:
         settings: name and settings (checked by `trainables.config.sections`), a split of its own drawn for each run
-            replaced by that of one (`data_of_run`); label noise is not looked at.
+            replaced by that of one (`data_of_run`); those of `OF_RUN` are not looked at.
         root: folder of the data files; None: SETSWEEP_DATA, else ~/.cache/setsweep.
         download: fetch files that are missing or damaged.
 
@@ -99,7 +100,8 @@ def load_base(settings: Mapping[str, Any], *, root: Root = None, download: bool 
 def load_dataset(
     settings: Mapping[str, Any], *, seed: int, root: Root = None, download: bool = False, base: Dataset | None = None
 ) -> Dataset:
-    """The data set of one run: shared data with the label noise of its seed, or data drawn wholly from its seed.
+    """The data set of one run: shared data with the label noise and the calibration split of its seed, or data drawn
+    wholly from its seed.
 
     Args:
         settings: name and settings, see `load_base`; what is left out has its default.
@@ -110,13 +112,15 @@ def load_dataset(
             is loaded.
 
     Raises:
-        ValueError: unknown data set; or a `base` for data that are drawn from the seed.
+        ValueError: unknown data set; a `base` for data that are drawn from the seed; or a calibration split that has or
+            leaves no example.
         data.files.DataError: a file is missing or damaged.
     """
     settings = data_of_run(settings, seed=seed)
     declaration = declaration_of(settings)
     complete = _complete(declaration, settings)
     probability, kind = (complete.pop(name) for name in LABEL_NOISE)
+    (share,) = (complete.pop(name) for name in CALIBRATION)
     del complete["name"]
     if not declaration.drawn_per_seed:
         dataset = load_base(settings, root=root, download=download) if base is None else base
@@ -124,7 +128,7 @@ def load_dataset(
         dataset = declaration.load(seed=seed, **complete)
     else:
         raise ValueError(f"base must be None for {declaration.name}, whose data are drawn from the seed.")
-    return with_label_noise(dataset, probability, seed=seed, kind=kind)
+    return with_calibration(with_label_noise(dataset, probability, seed=seed, kind=kind), share, seed=seed)
 
 
 def _complete(declaration: DatasetDeclaration, settings: Mapping[str, Any]) -> dict[str, Any]:

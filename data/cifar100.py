@@ -15,7 +15,7 @@ from torch import Tensor
 
 from setsweep.data.arrays import as_tensor
 from setsweep.data.dataset import Dataset, Split
-from setsweep.data.declaration import LABEL_NOISE, SPLIT_SEED, DatasetDeclaration, DataSetting
+from setsweep.data.declaration import OF_RUN, SPLIT_SEED, DatasetDeclaration, DataSetting
 from setsweep.data.files import Root, check_md5, data_root, read_file, read_or_download
 from setsweep.data.splits import train_and_val
 
@@ -95,7 +95,7 @@ DECLARATION = DatasetDeclaration(
     about="60,000 colour images of 32x32 pixels in 100 classes and 20 superclasses: 45,000 / 5,000 / 10,000.",
     source="Krizhevsky (2009), https://www.cs.toronto.edu/~kriz/cifar.html",
     settings={
-        **LABEL_NOISE,
+        **OF_RUN,
         "split_seed": SPLIT_SEED,
         "subset": DataSetting(
             default=None, low=_CLASSES, high=_TRAIN, unit="images", about="train on that many images alone"

@@ -17,7 +17,7 @@ from torch import Tensor
 from setsweep.data.cifar100 import DECLARATION as CIFAR100
 from setsweep.data.cifar100 import load_cifar100
 from setsweep.data.dataset import Dataset, Split
-from setsweep.data.declaration import LABEL_NOISE, SPLIT_SEED, DatasetDeclaration, DataSetting
+from setsweep.data.declaration import OF_RUN, SPLIT_SEED, DatasetDeclaration, DataSetting
 from setsweep.data.files import Root
 from setsweep.data.seeding import seeded_generator
 from setsweep.data.splits import stratified_order
@@ -58,7 +58,7 @@ DECLARATION = DatasetDeclaration(
     about="CIFAR-100 with exponentially fewer training images from class to class; validation and test balanced.",
     source=f"Cao et al. (2019), of {CIFAR100.source}",
     settings={
-        **LABEL_NOISE,
+        **OF_RUN,
         "imbalance": DataSetting(default=100.0, low=1, high=_LARGEST, about="images of the first class to the last's"),
         "split_seed": SPLIT_SEED,
     },

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from setsweep.data.dataset import Dataset, Split
-from setsweep.data.declaration import LABEL_NOISE, DatasetDeclaration, DataSetting
+from setsweep.data.declaration import OF_RUN, DatasetDeclaration, DataSetting
 from setsweep.data.seeding import seeded_generator
 
 
@@ -85,7 +85,7 @@ DECLARATION = DatasetDeclaration(
         "minor": DataSetting(default=1 / 3, low=0, high=1, about="probability of the minor mode"),
         "classes": DataSetting(default=6, low=2, about="number of classes, evenly spaced"),
         "per_class": DataSetting(default=300, low=1, unit="points", about="of each class in each split"),
-        **LABEL_NOISE,
+        **OF_RUN,
     },
     load=draw_circle,
     drawn_per_seed=True,

@@ -27,6 +27,11 @@ class Split:
     def __len__(self) -> int:
         return len(self.labels)
 
+    def subset(self, indices: Tensor) -> Split:
+        """Some of the examples, in this order."""
+        inputs = self.inputs[indices] if isinstance(self.inputs, Tensor) else self.inputs.subset(indices)
+        return Split(inputs, self.labels[indices])
+
 
 @dataclass(frozen=True)
 class Dataset:
@@ -40,6 +45,7 @@ class Dataset:
         class_names: one name a class, or empty.
         crop: side of the square window of an image that a model is given: a random one in training, the one in the
             middle in evaluation. None: images as they are.
+        calibration: a split that nothing else looks at, for the thresholds of conformal sets; None: there is none.
     """
 
     train: Split
@@ -51,6 +57,7 @@ class Dataset:
     superclasses: Tensor | None = None
     class_names: tuple[str, ...] = ()
     crop: int | None = None
+    calibration: Split | None = None
 
     @property
     def input_shape(self) -> tuple[int, ...]:

@@ -27,9 +27,10 @@ def check_dataset(dataset: Any, *, source: str) -> Dataset:
     _require(isinstance(dataset, Dataset), source, "give a setsweep.data.dataset.Dataset", type(dataset).__name__)
     classes = dataset.num_classes
     _require(type(classes) is int and classes >= 2, f"{source}: num_classes", "be a whole number >= 2", repr(classes))
-    for name in _SPLITS:
+    splits = _SPLITS if dataset.calibration is None else (*_SPLITS, "calibration")
+    for name in splits:
         _check_split(getattr(dataset, name), f"{source}: {name}", classes)
-    forms = {name: _form_of_one(getattr(dataset, name).inputs) for name in _SPLITS}
+    forms = {name: _form_of_one(getattr(dataset, name).inputs) for name in splits}
     _require(len(set(forms.values())) == 1, f"{source}: examples", "be alike in all splits", str(forms))
     _check_classes(dataset, source)
     _check_crop(dataset, source)

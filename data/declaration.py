@@ -45,6 +45,13 @@ LABEL_NOISE = {
         later=True,
     ),
 }
+CALIBRATION = {
+    "calibration": DataSetting(
+        default=0.0, low=0, below=1, later=True,
+        about="share of the validation split set apart for conformal sets, drawn from each run's seed",
+    )
+}  # fmt: skip
+OF_RUN = {**LABEL_NOISE, **CALIBRATION}  # what every data set has: applied to what it loads, with the seed of the run
 NOISE_BLOCK = 5  # classes, of the published label noise
 SPLIT_OF_RUN = "run"  # a split that is drawn from the seed of the run
 SPLIT_SEED = DataSetting(
@@ -67,7 +74,7 @@ class DatasetDeclaration:
         source: where it comes from (citation or package).
         settings: every setting of `data:` that decides the result.
         load: called as ``load(root=..., download=..., **settings)``, where `drawn_per_seed` as
-            ``load(seed=..., **settings)``; those of `LABEL_NOISE` are left out, it is applied to what this gives.
+            ``load(seed=..., **settings)``; those of `OF_RUN` are left out, they are applied to what this gives.
         drawn_per_seed: the data is drawn anew from each run's seed (synthetic data), so it is never shared.
         contradictions: of legal settings, those that don't go together.
         num_classes: how many classes there are, or that as a function of all settings; None: only loading it tells.

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from setsweep.data.dataset import Dataset, Split
-from setsweep.data.declaration import LABEL_NOISE, SPLIT_SEED, DatasetDeclaration
+from setsweep.data.declaration import OF_RUN, SPLIT_SEED, DatasetDeclaration
 from setsweep.data.files import DataError, Root
 from setsweep.data.seeding import seeded_generator
 from setsweep.data.splits import stratified_split
@@ -49,7 +49,7 @@ DECLARATION = DatasetDeclaration(
     name="digits",
     about="1,797 handwritten digits of 8x8 pixels in 10 classes: 1,077 / 360 / 360.",
     source="scikit-learn, sklearn.datasets.load_digits (Alpaydin and Kaynak, 1998)",
-    settings={**LABEL_NOISE, "split_seed": SPLIT_SEED},
+    settings={**OF_RUN, "split_seed": SPLIT_SEED},
     load=load_digits,
     num_classes=10,
 )

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from setsweep.data.arrays import as_tensor
 from setsweep.data.dataset import Dataset, Split
-from setsweep.data.declaration import LABEL_NOISE, SPLIT_SEED, DatasetDeclaration, DataSetting
+from setsweep.data.declaration import OF_RUN, SPLIT_SEED, DatasetDeclaration, DataSetting
 from setsweep.data.files import Root, check_md5, damaged, data_root, read_file, read_or_download
 from setsweep.data.splits import train_and_val
 
@@ -119,7 +119,7 @@ DECLARATION = DatasetDeclaration(
     about="70,000 grey images of clothes, 28x28 pixels, in 10 classes: 55,000 / 5,000 / 10,000.",
     source="Xiao, Rasul and Vollgraf (2017), https://github.com/zalandoresearch/fashion-mnist",
     settings={
-        **LABEL_NOISE,
+        **OF_RUN,
         "split_seed": SPLIT_SEED,
         "subset": DataSetting(
             default=None, low=len(_NAMES), high=_TRAIN, unit="images", about="train on that many images alone"

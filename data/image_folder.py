@@ -21,7 +21,7 @@ from torch import Tensor
 
 from setsweep.data.class_folders import Images, common_classes, find_images, some
 from setsweep.data.dataset import Dataset, Split
-from setsweep.data.declaration import LABEL_NOISE, SPLIT_SEED, Contradiction, DatasetDeclaration, DataSetting
+from setsweep.data.declaration import OF_RUN, SPLIT_SEED, Contradiction, DatasetDeclaration, DataSetting
 from setsweep.data.decoding import decode_all
 from setsweep.data.files import DataError, Root, data_root
 from setsweep.data.image_files import ImageFiles, as_names, unreadable_images
@@ -199,7 +199,7 @@ DECLARATION = DatasetDeclaration(
     about="Your own images, one folder a class, with or without folders train, val and test around them.",
     source="a folder below the data root",
     settings={
-        **LABEL_NOISE,
+        **OF_RUN,
         "folder": DataSetting(default="images", about="below the data root, or an absolute path"),
         **image_settings(NORMALISATIONS),
         "val_fraction": DataSetting(default=0.1, above=0, below=1, about="of each class, where there is no folder val"),

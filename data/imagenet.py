@@ -19,7 +19,7 @@ import torch
 
 from setsweep.data.class_folders import common_classes, find_images, some
 from setsweep.data.dataset import Dataset
-from setsweep.data.declaration import LABEL_NOISE, SPLIT_SEED, DatasetDeclaration, DataSetting
+from setsweep.data.declaration import OF_RUN, SPLIT_SEED, DatasetDeclaration, DataSetting
 from setsweep.data.files import DataError, Root, data_root
 from setsweep.data.image_folder import (
     NORMALISATIONS,
@@ -98,7 +98,7 @@ DECLARATION = DatasetDeclaration(
     about="ImageNet (ILSVRC 2012), photographs in 1,000 classes: 1,231,167 / 50,000 / 50,000.",
     source=f"Russakovsky et al. (2015), {ADDRESS}",
     settings={
-        **LABEL_NOISE,
+        **OF_RUN,
         **image_settings(NORMALISATION),
         "val_per_class": DataSetting(
             default=50, low=1, high=_SMALLEST - 1, unit="images", about="of each class, held out of training"

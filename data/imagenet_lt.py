@@ -18,7 +18,7 @@ from typing import Any
 
 from setsweep.data.class_folders import some
 from setsweep.data.dataset import Dataset
-from setsweep.data.declaration import LABEL_NOISE, DatasetDeclaration
+from setsweep.data.declaration import OF_RUN, DatasetDeclaration
 from setsweep.data.files import DataError, Root, damaged, data_root, read_file
 from setsweep.data.image_folder import crop_beyond_image, image_dataset, image_settings, read_examples
 from setsweep.data.imagenet import CLASSES, NORMALISATION, find_imagenet
@@ -117,7 +117,7 @@ DECLARATION = DatasetDeclaration(
     name="imagenet_lt",
     about="ImageNet with a long tail, 1,280 to 5 training images a class: 115,846 / 20,000 / 50,000.",
     source=f"Liu et al. (2019), {ADDRESS}, lists over ImageNet",
-    settings={**LABEL_NOISE, **image_settings(NORMALISATION)},
+    settings={**OF_RUN, **image_settings(NORMALISATION)},
     load=load_imagenet_lt,
     contradictions=crop_beyond_image,
     num_classes=CLASSES,

@@ -21,7 +21,7 @@ import torch
 
 from setsweep.data.class_folders import common_classes, find_images, some
 from setsweep.data.dataset import Dataset
-from setsweep.data.declaration import LABEL_NOISE, DatasetDeclaration
+from setsweep.data.declaration import OF_RUN, DatasetDeclaration
 from setsweep.data.files import DataError, Root, damaged, data_root, read_file
 from setsweep.data.image_folder import (
     NORMALISATIONS,
@@ -114,7 +114,7 @@ DECLARATION = DatasetDeclaration(
     name="plantnet300k",
     about="306,146 photographs of plants in 1,081 species and 303 genera, long-tailed: 243,916 / 31,118 / 31,112.",
     source=f"Garcin et al. (2021), {ADDRESS}",
-    settings={**LABEL_NOISE, **image_settings(_NORMALISATIONS)},
+    settings={**OF_RUN, **image_settings(_NORMALISATIONS)},
     load=load_plantnet300k,
     contradictions=crop_beyond_image,
     num_classes=_SPECIES,

@@ -1,7 +1,7 @@
 """A user's own data: a function named ``package.module:function`` in `data.name`.
 
 It is called as ``function(root=..., **settings)`` with the folder of the data files and the other settings of the
-`data` section but for `label_noise` and `label_noise_kind`, which are applied to what it gives: a
+`data` section but for `label_noise`, `label_noise_kind` and `calibration`, which are applied to what it gives: a
 `data.dataset.Dataset`.
 
     def two_moons(*, root, sigma=0.1):
@@ -19,7 +19,7 @@ from typing import Any
 
 from setsweep.data.dataset import Dataset
 from setsweep.data.dataset_check import check_dataset
-from setsweep.data.declaration import LABEL_NOISE, DatasetDeclaration, DataSetting
+from setsweep.data.declaration import OF_RUN, DatasetDeclaration, DataSetting
 from setsweep.data.files import Root, data_root
 from setsweep.data.user_function import own_function
 
@@ -27,15 +27,13 @@ from setsweep.data.user_function import own_function
 def own_declaration(settings: Mapping[str, Any]) -> DatasetDeclaration:
     """A row of the table of data sets for a user's function; its settings are those given, taken as they stand."""
     name = settings["name"]
-    own = {key: DataSetting(default=value) for key, value in settings.items() if key not in ("name", *LABEL_NOISE)}
+    own = {key: DataSetting(default=value) for key, value in settings.items() if key not in ("name", *OF_RUN)}
 
     def load(*, root: Root, download: bool, **given: Any) -> Dataset:
         del download
         return load_own(name, root=root, **given)
 
-    return DatasetDeclaration(
-        name=name, about="Your own data.", source=name, settings={**LABEL_NOISE, **own}, load=load
-    )
+    return DatasetDeclaration(name=name, about="Your own data.", source=name, settings={**OF_RUN, **own}, load=load)
 
 
 def load_own(name: str, *, root: Root, **settings: Any) -> Dataset:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 
@@ -19,8 +19,10 @@ from setsweep.data.dataset import Dataset
 from setsweep.trainables.checkpoint import Saver
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.device import random_state, set_random_state
+from setsweep.trainables.evaluation.conformal import check_calibration
 from setsweep.trainables.evaluation.history import History
 from setsweep.trainables.evaluation.score_store import ScoreWriter
+from setsweep.trainables.evaluation.scored_splits import SplitName
 from setsweep.trainables.evaluation.split_measure import SplitMeasure
 from setsweep.trainables.learners.build import build_learner
 from setsweep.trainables.learners.initial import training_feed
@@ -44,7 +46,9 @@ class SeedGroup:
         if device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(device)
         self._score_folders = score_folders or [None] * len(configs)
-        self._datasets = datasets
+        self._datasets, self._seeds, self._coverage = datasets, [each.seed for each in configs], configs[0].coverage
+        for config, dataset in zip(configs, datasets, strict=True):
+            check_calibration(config, dataset)
         self.histories = [
             History(config, criterion, keep_scores=folder is not None)
             for config, criterion, folder in zip(configs, criteria, self._score_folders, strict=True)
@@ -125,13 +129,20 @@ class SeedGroup:
             ]
             self.learner.load_weights([kept for _, (_, kept) in shown])
             if self.test:
-                measured = self.measure(self.learner, "test", [thresholds for _, (thresholds, _) in shown])
-                for history, (epoch, _), test in zip(self.histories, shown, measured, strict=True):
-                    history.best.add_test(epoch, test)
+                self._test([(epoch, thresholds) for epoch, (thresholds, _) in shown])
             if writers:
                 self._keep_scores(writers, [epoch for epoch, _ in shown])
         for writer in writers.values():
             writer.finish()
+
+    def _test(self, shown: Sequence[tuple[int, Mapping[int, float]]]) -> None:
+        """Test the models as they are: those of these epochs, with their thresholds."""
+        conformal = self.measure.calibrate(self.learner, self._seeds) if self._coverage else []
+        measured = self.measure(self.learner, "test", [thresholds for _, thresholds in shown], conformal)
+        for history, (epoch, _), test in zip(self.histories, shown, measured, strict=True):
+            history.best.add_test(epoch, test)
+        for history, (epoch, _), (_, calibrated) in zip(self.histories, shown, conformal, strict=bool(conformal)):
+            history.conformal[epoch] = calibrated
 
     def _score_writers(self) -> dict[int, ScoreWriter]:
         """Those of the seeds whose scores are kept, by their position; of a seed that has diverged none are."""
@@ -142,7 +153,8 @@ class SeedGroup:
         }
 
     def _keep_scores(self, writers: Mapping[int, ScoreWriter], epochs: Sequence[int]) -> None:
-        splits: tuple[Literal["val", "test"], ...] = ("val", "test") if self.test else ("val",)
+        splits: list[SplitName] = ["val", "test"] if self.test else ["val"]
+        splits += ["calibration"] if self.test and self._datasets[0].calibration is not None else []
         scores = {split: self.measure.heads(self.learner, split) for split in splits}
         for seed, writer in writers.items():
             writer.add(epochs[seed], {split: of_seeds[seed] for split, of_seeds in scores.items()})

@@ -124,7 +124,7 @@ def _input_type(predictor: SetPredictor) -> np.dtype[Any]:
 
 def _signature(predictor: SetPredictor) -> ModelSignature:
     """What MLflow checks before it predicts; without it the params would not be passed on."""
-    kinds = {str: "string", bool: "boolean", int: "long"}
+    kinds = {str: "string", bool: "boolean", int: "long", float: "double"}
     return ModelSignature(
         inputs=Schema([TensorSpec(_input_type(predictor), (-1, *predictor.input_shape))]),
         outputs=Schema([TensorSpec(np.dtype(bool), (-1, predictor.num_classes))]),

@@ -37,7 +37,7 @@ def test_settings_pass_through_and_reach_the_function(own: str, tmp_path: Path) 
 
     dataset = load_base(settings, root=tmp_path)
 
-    assert check_data(settings) == {**settings, "label_noise": 0.0, "label_noise_kind": "exact"}
+    assert check_data(settings) == {**settings, "label_noise": 0.0, "label_noise_kind": "exact", "calibration": 0.0}
     assert check_data(check_data(settings)) == check_data(settings)
     assert isinstance(dataset.train.inputs, torch.Tensor)
     assert dataset.train.inputs.max() == 4.0
@@ -69,7 +69,7 @@ def test_checking_the_settings_imports_nothing() -> None:
 
     assert check_data(settings)["sizes"] == [1, {"a": None}]
     assert declaration_of(settings).num_classes is None
-    assert set(declaration_of(settings).settings) == {"label_noise", "label_noise_kind", "sizes"}
+    assert set(declaration_of(settings).settings) == {"label_noise", "label_noise_kind", "calibration", "sizes"}
 
 
 @pytest.mark.parametrize(

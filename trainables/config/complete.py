@@ -11,13 +11,14 @@ from typing import Any
 
 from setsweep.losses import LOSSES
 from setsweep.losses.values import unknown
+from setsweep.trainables.config.coverage import check_sets
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.sections import check_data, check_loss, check_model, k_rule, num_classes
 from setsweep.trainables.config.training import check_for_loss, check_training
 from setsweep.trainables.settings.problems import ConfigError, Problem, Problems
 from setsweep.trainables.settings.rules import Rule, flag, whole
 
-_FIELDS = ("data", "model", "loss", "training", "k", "seed", "test")
+_FIELDS = ("data", "model", "loss", "training", "k", "seed", "test", "coverage", "conformal")
 
 SEED = whole(0, high=2**63 - 1)
 
@@ -45,11 +46,12 @@ def complete_config(plain: Mapping[str, Any]) -> RunConfig:
     training = part(lambda: check_training(_mapping("training", plain.get("training", {}))))
     seed = part(lambda: _checked("seed", SEED, plain.get("seed", 0)))
     test = part(lambda: _checked("test", flag(), plain.get("test", True)))
+    sets = part(lambda: check_sets(plain))
     if loss and training:
         part(lambda: check_for_loss(training, LOSSES[loss["name"]]))
     problems.raise_any()
     parts: Any = {"data": data, "model": model, "loss": loss, "training": training, "k": k, "seed": seed, "test": test}
-    return RunConfig(**parts)
+    return RunConfig(**parts, **(sets or {}))
 
 
 def with_values(plain: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:

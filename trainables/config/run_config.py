@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from setsweep.data.augment import Augmentation
 from setsweep.trainables.config import sections
+from setsweep.trainables.conformal.how import CONFORMAL, Conformal
 from setsweep.trainables.settings.rules import flag, listed, one_of, real, whole
 from setsweep.trainables.settings.setting import Setting, declared, settings_of
 
@@ -118,6 +119,8 @@ class RunConfig:
         k: the set sizes to report.
         seed: of initialisation, data order, noise, and of the data where it is drawn.
         test: whether the test split is looked at; a search never does.
+        coverage: of the conformal sets to report on test, ascending; none: none are made.
+        conformal: how those are made.
     """
 
     data: Mapping[str, Any]
@@ -127,6 +130,8 @@ class RunConfig:
     k: tuple[int, ...]
     seed: int
     test: bool = True
+    coverage: tuple[float, ...] = ()
+    conformal: Conformal = field(default_factory=Conformal)
 
     @cached_property
     def key(self) -> str:
@@ -150,8 +155,10 @@ class RunConfig:
         return other
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON or YAML."""
+        """Plain data, ready for JSON or YAML; of conformal sets only where some are asked for."""
         plain: dict[str, Any] = json.loads(json.dumps(self, default=_plain))
+        if not self.coverage:
+            del plain["coverage"], plain["conformal"]
         return plain
 
     @classmethod
@@ -167,6 +174,8 @@ class RunConfig:
             k=tuple(plain["k"]),
             seed=plain["seed"],
             test=plain.get("test", True),
+            coverage=tuple(plain.get("coverage", ())),
+            conformal=Conformal(**_with_tuples(plain.get("conformal", {}))),
         )
 
 
@@ -183,6 +192,9 @@ def without_later(plain: Mapping[str, Any]) -> dict[str, Any]:
         kept["training"] = _training_without_later(plain["training"])
     for section in sections.TABLES.keys() & plain.keys():
         kept[section] = sections.without_later(section, plain[section])
+    if "conformal" in plain:
+        given = _with_tuples(plain["conformal"])
+        kept["conformal"] = {name: value for name, value in given.items() if value != CONFORMAL[name].default}
     return kept
 
 

@@ -17,7 +17,7 @@ import math
 import torch
 from torch import Tensor
 
-from setsweep.trainables.conformal.quantiles import check_coverage, check_enough, conformal_quantile, fewest, of_each
+from setsweep.trainables.conformal.quantiles import check_coverage, conformal_quantile, fewest, marginal, of_each
 
 QUANTILES = (0.5, 0.6, 0.7, 0.8, 0.9)
 RESTARTS, MOST_STEPS = 10, 300
@@ -44,17 +44,19 @@ def clustered(
             `cluster_numbers`.
 
     Returns:
-        (classes,) float64; infinite where a cluster has too few examples.
+        (classes,) float64; infinite where a cluster has too few examples. Where too few are left beside those that
+        decide the clusters, `marginal` of all.
 
     Raises:
-        ValueError: too few examples to give a threshold besides the clusters, or a coverage out of range.
+        ValueError: too few examples for that coverage, or a coverage out of range.
     """
     check_coverage(coverage)
     share, clusters = numbers or cluster_numbers(labels.bincount(minlength=num_classes), coverage)
     chosen = (torch.rand(len(labels), generator=generator) < share).to(labels.device)
     placed = cluster_classes(scores[chosen], labels[chosen], num_classes, clusters, coverage, generator)
     rest, rest_labels = scores[~chosen], labels[~chosen]
-    check_enough(len(rest), coverage)
+    if len(rest) < fewest(coverage):
+        return marginal(scores, num_classes, coverage)
     of_cluster = [conformal_quantile(group, coverage) for group in of_each(rest, placed[rest_labels] + 1, clusters + 1)]
     of_cluster[0] = conformal_quantile(rest, coverage)  # of the classes that are not placed
     return torch.tensor(of_cluster, dtype=torch.float64)[placed.cpu() + 1]

@@ -13,9 +13,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import TypeVar
 
 import torch
 from torch import Tensor
+
+Name = TypeVar("Name", bound=str)
 
 STRATA = (0, 2, 4, 11, 101)  # the least size in each
 PERCENTILES = (25, 50, 75, 90)
@@ -50,8 +53,8 @@ def measures(covered: Tensor, sizes: Tensor, labels: Tensor, *, num_classes: int
 
 
 def of_groups(
-    covered: Tensor, sizes: Tensor, labels: Tensor, groups: Mapping[str, Tensor], *, coverage: float
-) -> dict[str, dict[str, float]]:
+    covered: Tensor, sizes: Tensor, labels: Tensor, groups: Mapping[Name, Tensor], *, coverage: float
+) -> dict[Name, dict[str, float]]:
     """`measures` of the examples of each group of classes; none of a group without an example.
 
     Args:

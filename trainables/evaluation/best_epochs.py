@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from setsweep.trainables.evaluation.metric import Metric, accuracy
+from setsweep.trainables.evaluation.metric import Metric, accuracy, criterion_of_conformal
 from setsweep.trainables.evaluation.metrics import Evaluation
 from setsweep.trainables.evaluation.packed import packed
 
@@ -16,7 +16,7 @@ class BestEpochs:
     """Best epoch per accuracy, and what was measured at it.
 
     Every accuracy is a criterion of its own: the first epoch that is best on validation. Other metrics are read at the
-    epoch of their `Metric.criterion`.
+    epoch of their `Metric.criterion`, those of conformal sets at that of `criterion_of_conformal`.
 
     Args:
         keep: "best", or "last": the newest epoch always wins.
@@ -61,9 +61,10 @@ class BestEpochs:
             return
         self.tested = {each: metrics for each, metrics in self.tested.items() if each in self.epoch.values()}
         self.tested[epoch] = {Metric.parse(name).on("test").name: value for name, value in test.metrics.items()}
+        of_conformal = criterion_of_conformal(self.epoch)
         for criterion, best in self.epoch.items():
             if best == epoch:
-                self.measured[criterion] |= _of(criterion, "test", test.metrics)
+                self.measured[criterion] |= _of(criterion, "test", test.metrics, of_conformal)
                 if criterion in test.hits:
                     self.hits[criterion] = packed(test.hits[criterion])
 
@@ -81,12 +82,17 @@ class BestEpochs:
             setattr(self, name, value)
 
 
-def _of(criterion: str, split: Literal["val", "test"], metrics: Mapping[str, float]) -> dict[str, float]:
-    of_criterion = {name: value for name, value in metrics.items() if _criterion(name) in (criterion, None)}
-    return {Metric.parse(name).on(split).name: value for name, value in of_criterion.items()}
+def _of(
+    criterion: str, split: Literal["val", "test"], metrics: Mapping[str, float], of_conformal: str = ""
+) -> dict[str, float]:
+    """The metrics that are read at the best epoch of a criterion, by full name."""
+    mine = {name: value for name, value in metrics.items() if _criterion(name, of_conformal) in (criterion, None)}
+    return {Metric.parse(name).on(split).name: value for name, value in mine.items()}
 
 
-def _criterion(name: str) -> str | None:
+def _criterion(name: str, of_conformal: str = "") -> str | None:
     """The accuracy whose best epoch a metric is read at; None: any."""
-    criterion = Metric.parse(name).criterion
-    return None if criterion is None else criterion.name
+    metric = Metric.parse(name)
+    if metric.conformal is not None:
+        return of_conformal
+    return None if metric.criterion is None else metric.criterion.name

@@ -8,6 +8,7 @@ from typing import Any
 
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.evaluation.best_epochs import BestEpochs
+from setsweep.trainables.evaluation.conformal import Thresholds
 from setsweep.trainables.evaluation.metric import TRAIN_LOSS, Metric, accuracies
 from setsweep.trainables.evaluation.metrics import Evaluation
 from setsweep.trainables.learners.learner import Weights
@@ -29,6 +30,7 @@ class History:
         epochs: the epochs that were evaluated.
         curves: metrics at those epochs.
         kept: thresholds and weights of the epochs that some metric reports.
+        conformal: the thresholds of conformal sets at those, once they are tested.
         reason: why the seed has diverged; None as long as it has not.
         waited: evaluations in a row that were the best of no metric.
         stopped: the epoch after which these were too many; None as long as they are not.
@@ -46,6 +48,7 @@ class History:
         self.epochs: list[int] = []
         self.curves: dict[str, list[float]] = {}
         self.kept: dict[int, tuple[dict[int, float], Weights]] = {}
+        self.conformal: dict[int, Thresholds] = {}
         self.reason: str | None = None
         self.waited = 0
         self.stopped: int | None = None
@@ -101,11 +104,14 @@ class History:
         """Each metric at its best epoch, and the last training loss."""
         return self.best.metrics() | {TRAIN_LOSS.name: self.curves[TRAIN_LOSS.name][-1]}
 
-    def saved_model(self) -> tuple[Weights, dict[int, float]]:
-        """The weights at the criterion's best epoch, and the thresholds that go with them."""
+    def saved_model(self) -> tuple[Weights, dict[int, float], Thresholds]:
+        """The weights at the criterion's best epoch, and the thresholds that go with them: of average-k sets, and of
+        conformal sets.
+        """
         assert self.criterion is not None
-        thresholds, weights = self.kept[self.best.epoch[self.criterion]]
-        return weights, thresholds
+        epoch = self.best.epoch[self.criterion]
+        thresholds, weights = self.kept[epoch]
+        return weights, thresholds, self.conformal.get(epoch, {})
 
     def state(self) -> dict[str, Any]:
         """For a checkpoint."""

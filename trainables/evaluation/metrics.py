@@ -15,12 +15,13 @@ from torch import Tensor
 
 from setsweep.losses.checks import at_labels, widened
 from setsweep.losses.declaration import Probabilities
+from setsweep.trainables.evaluation.class_groups import class_groups
+from setsweep.trainables.evaluation.conformal import ConformalMeter
 from setsweep.trainables.evaluation.metric import CLASSES_PRESENT, Group, Metric, accuracy, set_size
 from setsweep.trainables.evaluation.probabilities import to_probabilities
 from setsweep.trainables.evaluation.thresholds import GivenThresholds, ThresholdSelection, at_least
 
 Chunks = Iterable[tuple[Tensor, Tensor]]
-FEW, MANY = 20, 100  # fewer training images than FEW, more than MANY (two-head paper, Table 2)
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ def evaluate(
     thresholds: Mapping[int, float] | None = None,
     train_class_counts: Tensor | None = None,
     num_examples: int | None = None,
+    conformal: ConformalMeter | None = None,
 ) -> Evaluation:
     """The metrics of a split.
 
@@ -61,6 +63,7 @@ def evaluate(
         train_class_counts: (classes,) training examples of each class. Where they put classes into at least two of the
             groups few (< 20), medium and many (> 100), the macro accuracies are given by group as well.
         num_examples: the number of rows in all chunks; bounds the memory of the search for thresholds.
+        conformal: measures conformal sets as well, of this split alone.
 
     Raises:
         ValueError: a k is out of range or has no threshold, a label is out of range, or there is no example.
@@ -73,6 +76,7 @@ def evaluate(
         thresholds=thresholds,
         train_class_counts=train_class_counts,
         num_examples=num_examples,
+        conformal=conformal,
     )
     for scores, labels in chunks:
         meter.add(scores, labels)
@@ -92,10 +96,11 @@ class Meter:
         thresholds: Mapping[int, float] | None = None,
         train_class_counts: Tensor | None = None,
         num_examples: int | None = None,
+        conformal: ConformalMeter | None = None,
     ) -> None:
         _check(ks, num_classes, thresholds)
         self._num_classes, self._ks, self._probabilities, self._scale = num_classes, ks, probabilities, scale
-        self._train_class_counts = train_class_counts
+        self._train_class_counts, self._conformal = train_class_counts, conformal
         self._sets: ThresholdSelection | GivenThresholds = (
             ThresholdSelection(ks, num_classes, num_examples) if thresholds is None else GivenThresholds(thresholds)
         )
@@ -106,6 +111,8 @@ class Meter:
         likely = to_probabilities(scores, self._probabilities, self._scale)
         self._parts.append((label_ranks(scores, labels), at_labels(likely, labels), labels))
         self._sets.add(likely)
+        if self._conformal is not None:
+            self._conformal.add(likely, labels)
 
     def finish(self) -> Evaluation:
         """The metrics of all chunks.
@@ -121,6 +128,7 @@ class Meter:
         hits |= {accuracy("avg", k): at_least(of_label, found[k]) for k in self._ks}
         metrics = _accuracies(hits, labels, self._num_classes, self._train_class_counts)
         metrics |= {set_size(k): sizes[k] / len(labels) for k in self._ks}
+        metrics |= {} if self._conformal is None else self._conformal.finish()
         named = {metric.name: value for metric, value in metrics.items()}
         thresholds = {k: found[k] for k in self._ks}
         return Evaluation(named, thresholds, {metric.name: hit for metric, hit in hits.items()})
@@ -143,15 +151,6 @@ def label_ranks(scores: Tensor, labels: Tensor) -> Tensor:
     lower = torch.arange(scores.shape[1], device=scores.device) < labels.unsqueeze(1)
     ranks = ((scores > own) | ((scores == own) & lower)).sum(1)
     return ranks.masked_fill(scores.amax(1).isnan(), scores.shape[1])
-
-
-def class_groups(train_class_counts: Tensor) -> dict[Group, Tensor]:
-    """Boolean masks over the classes: ``few`` (< 20 training images), ``medium`` and ``many`` (> 100); only non-empty
-    ones.
-    """
-    few, many = train_class_counts < FEW, train_class_counts > MANY
-    groups: dict[Group, Tensor] = {"few": few, "medium": ~few & ~many, "many": many}
-    return {name: mask for name, mask in groups.items() if mask.any()}
 
 
 def _accuracies(

@@ -1,7 +1,8 @@
 """A trained model that answers with sets: what training saved in ``model.pt``, with the threshold of each k.
 
-It has both rules: sets of k classes, and sets of k classes on average. Both are made by the comparisons that evaluation
-makes, so that they are as right and as large as the run reports.
+It has every rule: sets of k classes, sets of k classes on average and, where the run was calibrated, conformal sets at
+a target coverage. They are made by the comparisons that evaluation makes, so that they are as right and as large as the
+run reports.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from setsweep.data.trust import check_trusted
 from setsweep.data.user_function import is_own
 from setsweep.losses import LOSSES
 from setsweep.trainables.config.run_config import RunConfig
+from setsweep.trainables.evaluation.conformal_answers import ConformalAnswers, as_saved
 from setsweep.trainables.evaluation.history import History
-from setsweep.trainables.evaluation.metric import SET_RULES, Metric, SetRule, accuracy
+from setsweep.trainables.evaluation.metric import SET_RULES, Metric, accuracy
 from setsweep.trainables.evaluation.probabilities import probabilities_of, scale_of, to_probabilities
 from setsweep.trainables.evaluation.sets import top_sets
 from setsweep.trainables.evaluation.thresholds import at_least
@@ -34,11 +36,13 @@ def predictor(history: History, dataset: Dataset) -> dict[str, Any]:
     """What a predictor needs of a trained model, as it is saved: weights, the thresholds that go with them, and how the
     data set gives its inputs in.
     """
-    weights, thresholds = history.saved_model()
+    weights, thresholds, conformal = history.saved_model()
+    counts = torch.bincount(dataset.train.labels, minlength=dataset.num_classes)
     return {
         "config": history.config.to_dict(),
         "state": weights,
         "thresholds": {str(k): threshold for k, threshold in thresholds.items()},
+        **as_saved(conformal, counts),
         "criterion": history.criterion,
         "probabilities": probabilities_of(history.config),
         "scale": scale_of(history.config),
@@ -68,6 +72,7 @@ class SetPredictor:
         if is_own(config.model["name"]):
             check_trusted(config.model["name"], "model", trusted)
         self.thresholds = {int(k): float(threshold) for k, threshold in saved["thresholds"].items()}
+        self.conformal = ConformalAnswers(config, saved)
         self.input_shape = tuple(saved["input_shape"])
         self.num_classes = int(saved["num_classes"])
         self.class_names = tuple(saved["class_names"])
@@ -90,7 +95,8 @@ class SetPredictor:
     @property
     def defaults(self) -> dict[str, Any]:
         """What `predict` does where nothing is asked for: the sets of the accuracy that the model was kept for."""
-        return {"k": self.criterion.k, "sets": self.criterion.rule, "names": False}
+        own = {"k": self.criterion.k, "sets": self.criterion.rule, "names": False}
+        return {**own, **self.conformal.defaults}
 
     def predict(
         self, inputs: npt.NDArray[Any], params: Mapping[str, Any] | None = None
@@ -100,19 +106,22 @@ class SetPredictor:
         Args:
             inputs: (batch, channels, height, width) uint8 images or (batch, features) float32.
             params: ``sets``: "avg": the classes whose probability reaches the threshold of ``k``, so that the sets
-                have k classes on average; "top": the k classes with the largest scores. ``k``: for "avg" a set size of
-                the study, for "top" any. ``names``: whether sets are returned as lists of class names (indices as
-                text, where the classes have no names). For those left out see `defaults`.
+                have k classes on average; "top": the k classes with the largest scores; "conformal": those that
+                make the set hold the label with a probability of ``coverage``. ``k``: for "avg" a set size of the
+                study, for "top" any. ``coverage``, ``score``, ``calibration``: of conformal sets, one of those that the
+                run was measured by. ``names``: whether sets are returned as lists of class names (indices as text,
+                where the classes have no names). For those left out see `defaults`.
 
         Returns:
             (batch, classes) bool: who is in the set; or the names.
 
         Raises:
-            ValueError: another rule; a `k` for which there is no threshold, or more classes than there are.
+            ValueError: another rule; a `k` for which there is no threshold, or more classes than there are; conformal
+                sets that the run was not measured by.
         """
         options = {**self.defaults, **(params or {})}
-        self._check(options["sets"], options["k"])
-        parts = [self._sets(torch.tensor(part), options["sets"], options["k"]) for part in _batches(inputs)]
+        self._check(options)
+        parts = [self._sets(torch.tensor(part), options) for part in _batches(inputs)]
         sets = torch.cat(parts).numpy() if parts else np.zeros((0, self.num_classes), np.bool_)
         return self.named(sets) if options["names"] else sets
 
@@ -127,18 +136,27 @@ class SetPredictor:
         parts = [self._probabilities(self._scores(torch.tensor(part))) for part in _batches(inputs)]
         return torch.cat(parts).numpy() if parts else np.zeros((0, self.num_classes), np.float32)
 
-    def _check(self, rule: str, k: int) -> None:
-        if rule not in SET_RULES:
-            raise ValueError(f"sets must be one of {', '.join(SET_RULES)}, got {rule!r}.")
+    def _check(self, options: Mapping[str, Any]) -> None:
+        rule, k = options["sets"], options["k"]
+        if rule == "conformal":
+            self.conformal.asked(options)
+        elif rule not in SET_RULES:
+            known = (*SET_RULES, "conformal") if self.conformal.thresholds else SET_RULES
+            raise ValueError(f"sets must be one of {', '.join(known)}, got {rule!r}.")
         if rule == "avg" and k not in self.thresholds:
             raise ValueError(f"k must be one of {sorted(self.thresholds)}, got {k}.")
         if rule == "top" and not 1 <= k <= self.num_classes:
             raise ValueError(f"k must be between 1 and num_classes = {self.num_classes}, got {k}.")
 
     @torch.inference_mode()
-    def _sets(self, inputs: torch.Tensor, rule: SetRule, k: int) -> torch.Tensor:
+    def _sets(self, inputs: torch.Tensor, options: Mapping[str, Any]) -> torch.Tensor:
         scores = self._scores(inputs)
-        return top_sets(scores, k) if rule == "top" else at_least(self._probabilities(scores), self.thresholds[k])
+        if options["sets"] == "top":
+            return top_sets(scores, options["k"])
+        likely = self._probabilities(scores)
+        if options["sets"] == "conformal":
+            return self.conformal.sets(self.conformal.asked(options), likely)
+        return at_least(likely, self.thresholds[options["k"]])
 
     def _scores(self, inputs: torch.Tensor) -> torch.Tensor:
         scores: Any = self._model(normalise(inputs, self._mean, self._std))

@@ -17,12 +17,13 @@ from setsweep.losses.declaration import Probabilities
 from setsweep.trainables.config.hits import Hits
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.run_result import RunResult
+from setsweep.trainables.conformal.how import Conformal
 from setsweep.trainables.evaluation.at_epoch import value_at
 from setsweep.trainables.evaluation.best_epochs import BestEpochs
 from setsweep.trainables.evaluation.metric import TRAIN_LOSS, Metric
-from setsweep.trainables.evaluation.metrics import Evaluation, evaluate
-from setsweep.trainables.evaluation.probabilities import probabilities_of, scale_of
-from setsweep.trainables.evaluation.score_store import KeptScores, Splits
+from setsweep.trainables.evaluation.metrics import Evaluation
+from setsweep.trainables.evaluation.score_store import KeptScores
+from setsweep.trainables.evaluation.scored_splits import measured
 
 PredictingHead = Literal["ml", "sccp"]
 Head = PredictingHead | Literal["best"]
@@ -36,13 +37,16 @@ class Rescoring:
         k: the set sizes.
         head: of two heads the one that predicts; "best": for each accuracy the one that is better on validation.
         scores: how scores become probabilities.
-        thresholds: the split that thresholds come from.
+        thresholds: the split that thresholds of average-k sets come from.
+        coverage, conformal: which conformal sets are measured, and how they are made.
     """
 
     k: tuple[int, ...] | None = None
     head: Head | None = None
     scores: Probabilities | None = None
     thresholds: Literal["val", "test"] = "val"
+    coverage: tuple[float, ...] | None = None
+    conformal: Conformal | None = None
 
 
 def rescored(
@@ -81,7 +85,7 @@ def best_epochs(config: RunConfig, kept: KeptScores, how: Rescoring) -> dict[Pre
     for epoch in kept.precisions:
         scores = kept.epoch(epoch)
         for name, asked in heads.items():
-            val, test = measured(scores, kept, asked, how.thresholds)
+            val, test = measured(scores, kept.truth, asked, 1 if name == "sccp" else 0, how.thresholds)
             best = found[name]
             best.update(epoch, best.improved(val.metrics), val.metrics, val.thresholds)
             if test is not None:
@@ -115,31 +119,13 @@ def asked_config(config: RunConfig, how: Rescoring, head: PredictingHead) -> Run
     """The configuration by which a run would have been measured like this."""
     scores = how.scores or config.training.threshold_scores
     training = replace(config.training, head=head, threshold_scores=scores)
-    return replace(config, k=how.k or config.k, training=training)
-
-
-def measured(
-    scores: Splits, kept: KeptScores, config: RunConfig, thresholds: Literal["val", "test"] = "val"
-) -> tuple[Evaluation, Evaluation | None]:
-    """Validation and test metrics of an epoch's scores; no test where its scores were not kept."""
-    head = 1 if config.training.head == "sccp" else 0
-
-    def one(split: Literal["val", "test"], known: Mapping[int, float] | None) -> Evaluation:
-        return evaluate(
-            [(scores[split][head], kept.truth.labels[split])],
-            num_classes=len(kept.truth.train_class_counts),
-            ks=config.k,
-            probabilities=probabilities_of(config),
-            scale=scale_of(config),
-            thresholds=known,
-            train_class_counts=kept.truth.train_class_counts,
-            num_examples=len(kept.truth.labels[split]),
-        )
-
-    val = one("val", None)
-    if "test" not in scores:
-        return val, None
-    return val, one("test", val.thresholds if thresholds == "val" else None)
+    return replace(
+        config,
+        k=how.k or config.k,
+        training=training,
+        coverage=config.coverage if how.coverage is None else how.coverage,
+        conformal=how.conformal or config.conformal,
+    )
 
 
 def _result(result: RunResult, found: Mapping[PredictingHead, BestEpochs], kept: KeptScores) -> RunResult:

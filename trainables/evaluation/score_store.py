@@ -1,4 +1,5 @@
-"""The scores of a run on disk: of each kept epoch, of every head, on validation and test.
+"""The scores of a run on disk: of each kept epoch, of every head, on validation and test, and on a calibration split
+where there is one.
 
 A run has a folder with a file an epoch and, written last, ``scores.json``: without that it is not whole. The labels of
 the splits and the class counts of the training split lie beside the runs' folders, once for all runs that share them.
@@ -11,7 +12,6 @@ more than `TOLERANCE` from that of the exact scores; where all do, they are kept
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections.abc import Mapping
@@ -27,8 +27,7 @@ from setsweep.losses import LOSSES
 from setsweep.trainables.checkpoint import save_checkpoint
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.evaluation.metric import accuracies
-from setsweep.trainables.evaluation.metrics import evaluate
-from setsweep.trainables.evaluation.probabilities import probabilities_of, scale_of
+from setsweep.trainables.evaluation.scored_splits import Splits, Truth, measured
 
 TOLERANCE = 1e-4  # of accuracies as shares, and of mean set sizes
 INDEX = "scores.json"
@@ -37,37 +36,6 @@ _STEPS = 2**16 - 1
 
 Precision = Literal["float16", "bfloat16", "fixed16", "float32"]
 _SHORT: tuple[Precision, ...] = ("float16", "bfloat16", "fixed16")
-
-Heads = tuple[Tensor, ...]  # (examples, classes) float32 scores of each head
-Splits = dict[Literal["val", "test"], Heads]
-
-
-@dataclass(frozen=True)
-class Truth:
-    """What scores are measured against.
-
-    Args:
-        labels: (examples,) of each split.
-        train_class_counts: (classes,) training examples of each class.
-    """
-
-    labels: Mapping[str, Tensor]
-    train_class_counts: Tensor
-
-    @classmethod
-    def of(cls, dataset: Dataset) -> Truth:
-        """That of a data set."""
-        counts = torch.bincount(dataset.train.labels, minlength=dataset.num_classes)
-        return cls({"val": dataset.val.labels, "test": dataset.test.labels}, counts)
-
-    @property
-    def name(self) -> str:
-        """16 hexadecimal digits that name the content."""
-        parts = (self.labels["val"], self.labels["test"], self.train_class_counts)
-        digest = hashlib.sha256()
-        for part in parts:
-            digest.update(f"{len(part)}/".encode() + part.to(torch.int64).contiguous().numpy().tobytes())
-        return digest.hexdigest()[:16]
 
 
 class ScoreWriter:
@@ -137,6 +105,7 @@ def most_bytes(config: RunConfig, dataset: Dataset) -> int:
     heads = 2 if declaration.head == "two_head" and declaration.either_head_predicts else 1
     epochs = 1 if training.keep == "last" else min(len(accuracies(config.k)), training.epochs)
     rows = len(dataset.val) + (len(dataset.test) if config.test else 0)
+    rows += len(dataset.calibration) if config.test and dataset.calibration is not None else 0
     return epochs * heads * rows * dataset.num_classes * BYTES
 
 
@@ -163,22 +132,9 @@ def fitting_precision(scores: Splits, truth: Truth, config: RunConfig) -> Precis
 
 def metrics_of_head(scores: Splits, head: int, truth: Truth, config: RunConfig) -> dict[str, float]:
     """All metrics of a head on validation and, with its thresholds, on test; by name with the split."""
-    found: dict[str, float] = {}
-    thresholds = None
-    for split, heads in scores.items():
-        measured = evaluate(
-            [(heads[head], truth.labels[split])],
-            num_classes=heads[head].shape[1],
-            ks=config.k,
-            probabilities=probabilities_of(config),
-            scale=scale_of(config),
-            thresholds=thresholds,
-            train_class_counts=truth.train_class_counts,
-            num_examples=len(heads[head]),
-        )
-        thresholds = measured.thresholds
-        found |= {f"{split}/{name}": value for name, value in measured.metrics.items()}
-    return found
+    val, test = measured(scores, truth, config, head)
+    found = {f"val/{name}": value for name, value in val.metrics.items()}
+    return found if test is None else found | {f"test/{name}": value for name, value in test.metrics.items()}
 
 
 def _close(one: Mapping[str, float], other: Mapping[str, float]) -> bool:

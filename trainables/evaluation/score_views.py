@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 
 from setsweep.trainables.config.run_config import RunConfig
+from setsweep.trainables.evaluation.class_groups import class_groups
 from setsweep.trainables.evaluation.metric import Group, SetRule
-from setsweep.trainables.evaluation.metrics import class_groups, label_ranks
+from setsweep.trainables.evaluation.metrics import label_ranks
 from setsweep.trainables.evaluation.probabilities import probabilities_of, scale_of, to_probabilities
 from setsweep.trainables.evaluation.rescore import Rescoring, asked_config, best_epochs, better_head
 from setsweep.trainables.evaluation.score_store import KeptScores

@@ -19,7 +19,8 @@ from setsweep.data.dataset import Dataset, Split
 from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.evaluation.rescore import Rescoring, rescored
-from setsweep.trainables.evaluation.score_store import ScoreWriter, Splits, read_scores
+from setsweep.trainables.evaluation.score_store import ScoreWriter, read_scores
+from setsweep.trainables.evaluation.scored_splits import Splits
 
 CLASSES = 100
 

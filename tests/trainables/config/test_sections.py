@@ -33,6 +33,7 @@ def test_defaults_are_filled_in_and_the_name_comes_first() -> None:
         ("name", "cifar100"),
         ("label_noise", 0.2),
         ("label_noise_kind", "exact"),
+        ("calibration", 0.0),
         ("split_seed", 0),
         ("subset", None),
     ]
@@ -73,7 +74,7 @@ def test_values_take_the_type_of_the_default(name: str, key: str, given: Any, ke
         (
             {"name": "digits", "label_nose": 0.1},
             "data.label_nose: unknown setting 'label_nose'. Did you mean 'label_noise'? "
-            "Known: label_noise, label_noise_kind, split_seed.",
+            "Known: calibration, label_noise, label_noise_kind, split_seed.",
         ),
         ({"name": "digits", "label_noise": 1.5}, "data.label_noise must be between 0 and 1, got 1.5."),
         ({"name": "fashion_mnist", "label_noise": -0.1}, "data.label_noise must be between 0 and 1, got -0.1."),

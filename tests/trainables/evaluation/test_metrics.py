@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from setsweep.trainables.evaluation.metrics import class_groups, evaluate, label_ranks
+from setsweep.trainables.evaluation.class_groups import class_groups
+from setsweep.trainables.evaluation.metrics import evaluate, label_ranks
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "metrics.json").read_text())
 

@@ -14,13 +14,12 @@ from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.evaluation.score_store import (
     INDEX,
     ScoreWriter,
-    Splits,
-    Truth,
     fitting_precision,
     metrics_of_head,
     most_bytes,
     read_scores,
 )
+from setsweep.trainables.evaluation.scored_splits import Splits, Truth
 
 
 @pytest.fixture

@@ -149,6 +149,6 @@ def test_what_another_data_set_does_not_have_is_told(errors_of: Errors, example:
     text = example.replace("{name: fashion_mnist}", "{name: fashion_mnist, subset: 1000}")
     [error] = errors_of(text, "grid={data.name: [fashion_mnist, digits]}")
     assert (
-        "grid.data.name: with 'digits', data.subset: unknown setting 'subset'. Known: label_noise, label_noise_kind, split_seed."
+        "grid.data.name: with 'digits', data.subset: unknown setting 'subset'. Known: calibration, label_noise, label_noise_kind, split_seed."
         in error
     )
