@@ -18,8 +18,8 @@ import torch
 from setsweep.data.dataset import Dataset
 from setsweep.trainables.checkpoint import Saver
 from setsweep.trainables.config.run_config import RunConfig
+from setsweep.trainables.conformal.calibration import check_calibration
 from setsweep.trainables.device import random_state, set_random_state
-from setsweep.trainables.evaluation.conformal import check_calibration
 from setsweep.trainables.evaluation.history import History
 from setsweep.trainables.evaluation.score_store import ScoreWriter
 from setsweep.trainables.evaluation.scored_splits import SplitName
@@ -48,7 +48,7 @@ class SeedGroup:
         self._score_folders = score_folders or [None] * len(configs)
         self._datasets, self._seeds, self._coverage = datasets, [each.seed for each in configs], configs[0].coverage
         for config, dataset in zip(configs, datasets, strict=True):
-            check_calibration(config, dataset)
+            check_calibration(config.coverage, dataset)
         self.histories = [
             History(config, criterion, keep_scores=folder is not None)
             for config, criterion, folder in zip(configs, criteria, self._score_folders, strict=True)

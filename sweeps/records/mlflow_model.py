@@ -2,6 +2,7 @@
 
     model = mlflow.pyfunc.load_model("models:/m-...")
     model.predict(images, params={"k": 5, "sets": "avg"})        # (batch, classes) bool: the set of each image
+    model.predict(images, params={"coverage": 0.9, "sets": "conformal"})  # where the run was calibrated
 
 MLflow keeps the file that training saved and the code that answers with it, so it can be loaded and served where
 Setsweep is not installed.
@@ -140,6 +141,7 @@ def _metadata(predictor: SetPredictor) -> dict[str, Any]:
     return {
         "classes": list(predictor.class_names) or predictor.num_classes,
         "thresholds": {str(k): threshold for k, threshold in predictor.thresholds.items()},
+        **({"conformal": [each.name for each in conformal]} if (conformal := predictor.conformal.thresholds) else {}),
         "inputs": "uint8 images, 0 to 255, (batch, channels, height, width)" if images else "float32 (batch, features)",
         "outputs": "bool (batch, classes): the classes of each set",
     }

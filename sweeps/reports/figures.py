@@ -30,7 +30,7 @@ from setsweep.sweeps.reports.published_figure import draw_published
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.sensitivity_figure import draw_sensitivity
 from setsweep.sweeps.reports.shown_metrics import in_order, main_metrics
-from setsweep.sweeps.reports.wording import contrast_name, is_accuracy, long_metric_label, scaled, settings
+from setsweep.sweeps.reports.wording import contrast_name, is_accuracy, is_share, long_metric_label, scaled, settings
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.statistics.methods.intervals import cut_to
 from setsweep.sweeps.study.study import Point
@@ -185,9 +185,9 @@ def _interval(
 
 
 def _ends(aggregate: Aggregate) -> tuple[float | None, float | None]:
-    """The ends of a mean's interval; those of an accuracy within 0 and 1."""
+    """The ends of a mean's interval; those of a share within 0 and 1."""
     low, high = aggregate.ci_low, aggregate.ci_high
-    if low is None or high is None or not is_accuracy(aggregate.metric):
+    if low is None or high is None or not is_share(aggregate.metric):
         return low, high
     ends = cut_to(low, high)
     return ends.ci_low, ends.ci_high

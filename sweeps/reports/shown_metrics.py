@@ -8,12 +8,16 @@ from dataclasses import replace
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.study.study import Study, point_key
-from setsweep.trainables.evaluation.metric import Metric, plain_accuracies, set_size
+from setsweep.trainables.evaluation.metric import Metric, conformal_metric, plain_accuracies, set_size
 
 
 def main_metrics(study: Study) -> list[str]:
-    """The test metrics of the main table: for each k top-k and average-k accuracy and the mean size of the sets."""
-    return [metric.on("test").name for k in study.k for metric in (*plain_accuracies([k]), set_size(k))]
+    """The test metrics of the main table: for each k top-k and average-k accuracy and the mean size of the sets; of
+    conformal sets coverage and mean size.
+    """
+    of_k = [metric for k in study.k for metric in (*plain_accuracies([k]), set_size(k))]
+    conformal = [conformal_metric(sets, each) for sets in study.conformal_sets for each in ("coverage", "set_size")]
+    return [metric.on("test").name for metric in (*of_k, *conformal)]
 
 
 def in_order(study: Study, metrics: Iterable[str]) -> list[str]:

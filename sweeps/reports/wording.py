@@ -21,26 +21,39 @@ def metric_label(name: str) -> str:
     What is read at the best epoch of another accuracy says so: "top-1 at best avg-2 (%)".
     """
     metric = Metric.find(name)
-    return name if metric is None or metric.rule is None else _label(metric, f"{metric.rule}-{metric.k}", "size")
+    return name if metric is None or not metric.sets else _label(metric, _sets_of(metric), _short(metric))
 
 
 def long_metric_label(name: str) -> str:
     """A full name with the unit, for axes: "test/avg2_accuracy" is "test average-2 accuracy (%)"."""
     metric = Metric.find(name)
-    if metric is None or metric.rule is None:
+    if metric is None or not metric.sets:
         return name
-    rule = "average" if metric.rule == "avg" else "top"
-    label = _label(replace(metric, group=None, at=None), f"{rule}-{metric.k}", "")
+    sets = f"average-{metric.k}" if metric.rule == "avg" else _sets_of(metric)
+    label = _label(replace(metric, group=None, at=None), sets, "")
     of_group = f" {metric.group}" if metric.group else ""
     what = metric.quantity.replace("_", " ")
     at = f" at the best {_sets(metric.at)}" if metric.at else ""
     return f"{metric.split} {label.replace(' (', f'{of_group} {what}{at} (')}"
 
 
-def _label(metric: Metric, sets: str, size: str) -> str:
-    parts = ["macro" if metric.macro else "", sets, "" if metric.is_accuracy else size, metric.group or ""]
+def _label(metric: Metric, sets: str, what: str) -> str:
+    parts = ["macro" if metric.macro else "", sets, what, metric.group or ""]
     parts += [f"at best {_sets(metric.at)}"] if metric.at else []
-    return f"{' '.join(part for part in parts if part)} ({'%' if metric.is_accuracy else 'labels'})"
+    return f"{' '.join(part for part in parts if part)} ({'%' if metric.is_share else 'labels'})"
+
+
+def _short(metric: Metric) -> str:
+    """What of the sets is measured: "size", "size p50", "coverage"; nothing where that is the accuracy."""
+    return "" if metric.is_accuracy else metric.quantity.removeprefix("set_").replace("_", " ")
+
+
+def _sets_of(metric: Metric) -> str:
+    """The sets: "top-2", "avg-2", "lac-90", "classwise lac-90"."""
+    if metric.conformal is None:
+        return f"{metric.rule}-{metric.k}"
+    calibration, _, own = metric.conformal.name.rpartition("_")
+    return f"{calibration} {metric.conformal.score}-{own.removeprefix(metric.conformal.score)}".strip()
 
 
 def _sets(criterion: Metric) -> str:
@@ -48,23 +61,29 @@ def _sets(criterion: Metric) -> str:
 
 
 def is_accuracy(name: str) -> bool:
-    """Whether the metric is a share of examples, shown in percent, of which more is better."""
+    """Whether the metric is a share of examples, of which more is better."""
     metric = Metric.find(name)
     return metric is not None and metric.is_accuracy
 
 
+def is_share(name: str) -> bool:
+    """Whether the metric is a share, shown in percent."""
+    metric = Metric.find(name)
+    return metric is not None and metric.is_share
+
+
 def scaled(metric: str, value: float) -> float:
-    """The value in the unit that it is shown in: percent for an accuracy."""
-    return 100 * value if is_accuracy(metric) else value
+    """The value in the unit that it is shown in: percent for a share."""
+    return 100 * value if is_share(metric) else value
 
 
 def number(metric: str, value: float | None, *, signed: bool = False) -> str:
-    """The value alone, with two decimals where it is an accuracy or a set size."""
+    """The value alone, with two decimals where it is of sets."""
     if value is None:
         return MISSING
     sign = "+" if signed else ""
     known = Metric.find(metric)
-    kind = ".2f" if known is not None and known.rule is not None else ".4g"
+    kind = ".2f" if known is not None and known.sets else ".4g"
     return f"{scaled(metric, value):{sign}{kind}}"
 
 
@@ -73,20 +92,20 @@ def with_half_width(
 ) -> str:
     """The value and the half-width of its interval: "93.52 ± 0.41"; the value alone where there is no interval.
 
-    An interval of an accuracy that reaches beyond 0 or 100 % is cut there and given by its ends: "99.80 [99.41, 100]".
+    An interval of a share that reaches beyond 0 or 100 % is cut there and given by its ends: "99.80 [99.41, 100]".
     """
     if low is None or high is None:
         return number(metric, value, signed=signed)
-    if is_accuracy(metric) and not signed and cut_to(low, high).cut:
+    if is_share(metric) and not signed and cut_to(low, high).cut:
         return f"{number(metric, value)} {in_brackets(metric, low, high)}"
     return f"{number(metric, value, signed=signed)} ± {number(metric, (high - low) / 2)}"
 
 
 def in_brackets(metric: str, low: float | None, high: float | None, *, signed: bool = False) -> str:
-    """The ends of an interval: "[92.80, 93.38]"; those of an accuracy itself are cut at 0 and 100 %."""
+    """The ends of an interval: "[92.80, 93.38]"; those of a share itself are cut at 0 and 100 %."""
     if low is None or high is None:
         return MISSING
-    if not is_accuracy(metric) or signed:
+    if not is_share(metric) or signed:
         return f"[{number(metric, low, signed=signed)}, {number(metric, high, signed=signed)}]"
     ends = cut_to(low, high)
     lower = "0" if low < 0 else number(metric, ends.ci_low)

@@ -114,5 +114,5 @@ def _detectable(g: Effect, std: float | None, level: float | None) -> float | No
 def _p_equivalent(found: Found, settings: Compare) -> float | None:
     if settings.equivalent is None:
         return None
-    unit = POINTS if Metric.parse(found.contrast.metric).is_accuracy else 1
+    unit = POINTS if Metric.parse(found.contrast.metric).is_share else 1
     return equivalence(found.differences, margin=settings.equivalent / unit, confidence=settings.confidence).p

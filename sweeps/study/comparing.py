@@ -9,21 +9,34 @@ from setsweep.sweeps.study.design.addresses import point_for
 from setsweep.sweeps.study.findings import Findings, Section
 from setsweep.sweeps.study.rules import looks_rule, metrics_rule, primary_rule
 from setsweep.sweeps.study.study import Compare, Study
+from setsweep.trainables.conformal.sets import ConformalSets
 from setsweep.trainables.evaluation.metric import plain_accuracies
 from setsweep.trainables.settings.rules import Rule, listed, one_of, real
 from setsweep.trainables.settings.setting import Setting
 
 
-def compare_settings(arms: Sequence[str] | None, ks: Sequence[int]) -> dict[str, Setting]:
-    """The fields of `compare`; `arms` are the names of all arms, those with errors included; None: not known."""
+def compare_settings(
+    arms: Sequence[str] | None, ks: Sequence[int], conformal: Sequence[ConformalSets] = ()
+) -> dict[str, Setting]:
+    """The fields of `compare`.
+
+    Args:
+        arms: the names of all arms, those with errors included; None: not known.
+        ks: the set sizes; none: any.
+        conformal: the conformal sets.
+    """
     usual = None if arms is None else "cross_entropy" if "cross_entropy" in arms else arms[0]
     metrics = tuple(metric.on("test").name for metric in plain_accuracies(ks))
     return {
         "baseline": Setting(_arm_rule(arms), usual, "the arm that all others are compared with"),
         "confidence": Setting(real(above=0, below=1), 0.95, "of intervals; 1 - confidence is the level of tests"),
         "correction": Setting(one_of("holm", "bonferroni", "none"), "holm", "for the number of comparisons"),
-        "metrics": Setting(metrics_rule(ks), metrics, "that arms are compared by"),
-        "show": Setting(metrics_rule(ks, none=True), (), "metrics that tables have beside those, without a test"),
+        "metrics": Setting(metrics_rule(ks, conformal=conformal), metrics, "that arms are compared by"),
+        "show": Setting(
+            metrics_rule(ks, none=True, conformal=conformal),
+            (),
+            "metrics that tables have beside those, without a test",
+        ),
         "primary": Setting(
             primary_rule(ks), None, "tested first; default: the objective's on test, else average-k at the largest k"
         ),
@@ -38,9 +51,11 @@ def compare_settings(arms: Sequence[str] | None, ks: Sequence[int]) -> dict[str,
     }
 
 
-def read_compare(findings: Findings, arms: Sequence[str] | None, ks: Sequence[int]) -> Compare:
-    """The comparisons; for `arms` see `compare_settings`."""
-    settings = compare_settings(arms, ks)
+def read_compare(
+    findings: Findings, arms: Sequence[str] | None, ks: Sequence[int], conformal: Sequence[ConformalSets]
+) -> Compare:
+    """The comparisons; see `compare_settings`."""
+    settings = compare_settings(arms, ks, conformal)
     return Compare(**Section(findings, ("compare",), settings).read_all(settings))
 
 

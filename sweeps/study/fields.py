@@ -19,8 +19,10 @@ from setsweep.sweeps.study.protocol import (
 from setsweep.sweeps.study.published import published_settings
 from setsweep.sweeps.study.reader import ABOUT, DATA_FILES, NAME
 from setsweep.sweeps.study.training import KEEP_LR, KEEP_LR_PER_EXAMPLE
+from setsweep.trainables.config.coverage import COVERAGE
 from setsweep.trainables.config.run_config import TRAINING
 from setsweep.trainables.config.sections import TABLES, declared_settings, k_rule
+from setsweep.trainables.conformal.how import CONFORMAL
 from setsweep.trainables.settings.setting import Setting
 
 SIZES = Setting(k_rule(None), None, "size of the sets that are reported, or an ascending list of them")
@@ -54,7 +56,7 @@ def study_groups() -> list[Group]:
     """All fields, in the order of a study file."""
     training = {**TRAINING, KEEP_LR: KEEP_LR_PER_EXAMPLE}
     return [
-        Group("", "", "what is asked", {"study": NAME, "about": ABOUT, "k": SIZES}),
+        Group("", "", "what is asked", {"study": NAME, "about": ABOUT, "k": SIZES, "coverage": COVERAGE}),
         Group("data", "", "of every data set", _below("data", DATA_FILES)),
         *_rows("data"),
         *_rows("model"),
@@ -71,6 +73,7 @@ def study_groups() -> list[Group]:
             "how results depend on hyperparameters, each varied",
             _below("sensitivity", {**SENSITIVITY, "ARM.HYPERPARAMETER": VALUES}),
         ),
+        Group("conformal", "", "how conformal sets are made, with coverage", _below("conformal", CONFORMAL)),
         Group("compare", "", "which differences are tested", _below("compare", compare_settings(None, ()))),
         Group("keep", "", "what is kept of runs beside their results", _below("keep", KEEP)),
         Group("resources", "", "what a run occupies", _below("resources", RESOURCES)),

@@ -26,8 +26,11 @@ from setsweep.sweeps.study.source import Source, open_study, plain_source, read_
 from setsweep.sweeps.study.study import Search, Study
 from setsweep.sweeps.study.training import TrainingBlock, fill_in_preset, fit_milestones, read_training
 from setsweep.trainables.config.complete import check_k
+from setsweep.trainables.config.coverage import COVERAGE
 from setsweep.trainables.config.sections import check_data, check_model, num_classes
 from setsweep.trainables.config.training import default_training, nest
+from setsweep.trainables.conformal.how import CONFORMAL, Conformal
+from setsweep.trainables.conformal.sets import all_sets
 from setsweep.trainables.evaluation.metric import Metric
 from setsweep.trainables.settings.problems import ConfigError
 from setsweep.trainables.settings.rules import flag, text
@@ -41,8 +44,11 @@ ROOT = Setting(text(), None, "where the data files lie; default: SETSWEEP_DATA, 
 DOWNLOAD = Setting(flag(), False, "whether data files that are missing are fetched")
 DATA_FILES = {"root": ROOT, "download": DOWNLOAD}  # what `data` may hold besides what decides a result
 
-OPTIONAL = (
+FIELDS = (
+    *REQUIRED,
     "about",
+    "coverage",
+    "conformal",
     "training",
     "grid",
     "search",
@@ -53,7 +59,6 @@ OPTIONAL = (
     "resources",
     "published",
 )
-FIELDS = (*REQUIRED, *OPTIONAL)
 
 
 def read_study(study: str | Path | Mapping[str, Any], overrides: Sequence[str] = ()) -> Study:
@@ -89,6 +94,8 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
     data = _read_config(findings, "data", check_data, _without(source, "data", *DATA_FILES))
     model = _read_config(findings, "model", check_model, source.values.get("model"))
     k = _read_k(findings, num_classes(data) if data else None)
+    coverage, conformal = _read_conformal(findings)
+    sets = all_sets(coverage, conformal.scores, conformal.calibrations)
     training = read_training(findings)
     search = read_search(findings, k)
     arms = read_arms(findings, training, k=_k_of_losses(search, k))
@@ -106,13 +113,15 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
         model=model,
         training=_complete(training),
         k=k,
+        coverage=coverage,
+        conformal=conformal,
         arms=arms,
         grid=grid,
         search=search,
         confirm_seeds=confirm_seeds,
         confirm=confirm,
         sensitivity=sensitivity,
-        compare=read_compare(findings, list(source.values["arms"]) if arms else None, k),
+        compare=read_compare(findings, list(source.values["arms"]) if arms else None, k, sets),
         keep=read_keep(findings),
         resources=resources,
         published=read_published(findings, list(source.values["arms"]) if arms else None, grid, k),
@@ -193,6 +202,15 @@ def _read_k(findings: Findings, classes: int | None) -> tuple[int, ...]:
         for problem in error.problems if "k" in findings.source.values else ():
             findings.add(("k",), problem.rule)
     return ()
+
+
+def _read_conformal(findings: Findings) -> tuple[tuple[float, ...], Conformal]:
+    """The coverages of conformal sets, and how these are made; none where the study has none."""
+    coverage = Section(findings, (), None).read("coverage", COVERAGE)
+    section = Section(findings, ("conformal",), CONFORMAL)
+    if section.values and "coverage" not in findings.source.values:
+        findings.add(("conformal",), f"must be left out without coverage, got {', '.join(section.values)}.")
+    return coverage, Conformal(**section.read_all(CONFORMAL))
 
 
 def _complete(training: TrainingBlock) -> dict[str, Any]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from setsweep.losses.values import unknown
-from setsweep.trainables.evaluation.metric import Metric, accuracies, all_metrics, set_size
+from setsweep.trainables.conformal.sets import PATTERN, ConformalSets
+from setsweep.trainables.evaluation.metric import Metric, accuracies, all_metrics, conformal_metrics, set_size
 from setsweep.trainables.settings.rules import Rule, listed, spelled, text, whole
 
 _LONGEST_NAME = 100
 _K = "[1-9][0-9]*"
 VAL_PATTERN = f"val/(macro_)?(top|avg){_K}_accuracy"
-TEST_PATTERN = f"test/((top|avg){_K}_accuracy|macro_(top|avg){_K}_accuracy(_(few|medium|many))?|avg{_K}_set_size)"
+_CONFORMAL = f"(macro_)?{re.sub(r'[?]P?(<[a-z]+>|:)', '', PATTERN)}_[a-z0-9_]+"  # in words that schemas know
+TEST_PATTERN = (
+    f"test/((top|avg){_K}_accuracy|macro_(top|avg){_K}_accuracy(_(few|medium|many))?|avg{_K}_set_size|{_CONFORMAL})"
+)
 AT_PATTERN = f"@(macro_)?(top|avg){_K}_accuracy"
 
 
@@ -102,14 +107,15 @@ def looks_rule() -> Rule:
     return Rule("other", check, "ascending numbers of seeds, or anytime", schema)
 
 
-def metrics_rule(ks: Sequence[int], *, none: bool = False) -> Rule:
+def metrics_rule(ks: Sequence[int], *, none: bool = False, conformal: Sequence[ConformalSets] = ()) -> Rule:
     """A list of distinct test metrics, each also at the best epoch of another accuracy.
 
     Args:
         ks: the set sizes; none: any.
         none: whether the list may be empty.
+        conformal: the conformal sets, which have metrics as well.
     """
-    names = [metric.on("test").name for metric in all_metrics(ks)]
+    names = [metric.on("test").name for metric in (*all_metrics(ks), *conformal_metrics(conformal))]
     criteria = [metric.name for metric in accuracies(ks)]
 
     def check(value: object) -> tuple[str, ...]:

@@ -14,6 +14,8 @@ from setsweep.sweeps.study.published import Published
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.varied import Sensitivity
 from setsweep.trainables.config.run_config import without_later
+from setsweep.trainables.conformal.how import Conformal
+from setsweep.trainables.conformal.sets import ConformalSets, all_sets
 from setsweep.trainables.evaluation.metric import Metric, accuracy, plain_accuracies
 
 Stage = Literal["search", "confirm", "default", "front", "sensitivity"]
@@ -204,6 +206,8 @@ class Study:
         data, model: name and settings, defaults filled in (see `trainables.config.run_config.RunConfig`).
         training: the fixed values of `training`, as nested plain data; searched ones are in the arms.
         k: the set sizes to report, ascending.
+        coverage: of the conformal sets to report, ascending; none: none are made.
+        conformal: how those are made.
         arms: by name, in the order of the file.
         grid: path ("data.label_noise", "training.batch_size") to the values; every arm runs at every point.
         search: None where no arm has anything to search.
@@ -232,6 +236,8 @@ class Study:
     sensitivity: Sensitivity | None = None
     compare: Compare = field(default_factory=Compare)
     keep: Keep = field(default_factory=Keep)
+    coverage: tuple[float, ...] = ()
+    conformal: Conformal = field(default_factory=Conformal)
     resources: Resources = field(default_factory=Resources)
     published: tuple[Published, ...] = ()
     data_root: str | None = None
@@ -245,6 +251,11 @@ class Study:
         """The metrics asked for that are read at the best epoch of another accuracy."""
         asked = (*self.compare.metrics, *self.compare.show, *(each.metric for each in self.published))
         return tuple(name for name in dict.fromkeys(asked) if Metric.parse(name).at is not None)
+
+    @property
+    def conformal_sets(self) -> tuple[ConformalSets, ...]:
+        """The conformal sets to report."""
+        return all_sets(self.coverage, self.conformal.scores, self.conformal.calibrations)
 
     def points(self) -> list[Point]:
         """Every point of the grid, the last key varying fastest; one empty point where there is no grid."""

@@ -15,6 +15,7 @@ from setsweep.sweeps.execution.executor import Job
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.study.study import Study
+from setsweep.trainables.conformal.calibration import check_calibration
 from setsweep.trainables.device import find_device
 from setsweep.trainables.probes.fit import check_fit
 
@@ -59,7 +60,9 @@ def _try(study: Study, run: PlannedRun, datasets: DatasetCache, *, here: bool) -
     try:
         if here:
             find_device(config.training.device)
-        check_fit(config, datasets.dataset(job, config))
+        dataset = datasets.dataset(job, config)
+        check_calibration(study.coverage, dataset)  # before a search, whose runs make no conformal sets
+        check_fit(config, dataset)
     except ValueError as error:
         point = "".join(f", {path} = {value}" for path, value in run.point.items())
         raise ValueError(f"{study.path}: {run.arm}{point}: {error}") from error
@@ -71,4 +74,5 @@ def _kind(run: PlannedRun) -> str:
     loss = {name: value for name, value in config.loss.items() if name in ("name", "k")}
     parts: list[Any] = [base_key(config.data) or config.data, config.model, loss]
     parts += [training.batch_size, vars(training.augment), training.device]
+    parts += [config.data.get("calibration")]
     return json.dumps(parts, sort_keys=True, default=dict)

@@ -18,9 +18,12 @@ from setsweep.sweeps.study.study import Compare, Study
 from setsweep.sweeps.sweep.loop import UNCONFIRMED
 from setsweep.sweeps.sweep.result import StudyResult, frame, run_columns
 from setsweep.trainables.config.complete import check_k
+from setsweep.trainables.config.coverage import COVERAGE
 from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.config.sections import num_classes
 from setsweep.trainables.config.training import check_value
+from setsweep.trainables.conformal.how import CONFORMAL, Conformal
+from setsweep.trainables.conformal.sets import all_sets
 from setsweep.trainables.evaluation.metric import SET_RULES, SetRule
 from setsweep.trainables.evaluation.rescore import Rescoring, rescored
 from setsweep.trainables.evaluation.score_store import KeptScores, read_scores
@@ -32,7 +35,14 @@ if TYPE_CHECKING:
 
 MOST_K = 50  # of a curve against k, where nothing else is asked for
 COMPARED = ("baseline", "confidence", "correction", "equivalent", "k", "metrics", "pairs", "primary", "show")
-FIELDS = ("k", "training.head", "training.threshold_scores", *(f"compare.{name}" for name in COMPARED))
+FIELDS = (
+    "k",
+    "coverage",
+    *(f"conformal.{name}" for name in CONFORMAL),
+    "training.head",
+    "training.threshold_scores",
+    *(f"compare.{name}" for name in COMPARED),
+)
 
 
 class RescoredResult(StudyResult):
@@ -167,15 +177,21 @@ def asked_of(study: Study, overrides: Sequence[str], thresholds: Literal["val", 
             wrong.append(error_line(where, tuple(field.split(".")), rule))
             continue
         try:
-            values[field] = _checked(study, field, read_yaml(text, where.origin, lines=False)[0], values.get("k"))
+            values[field] = _checked(study, field, read_yaml(text, where.origin, lines=False)[0], values)
         except ConfigError as error:
             wrong += [error_line(where, (field,), problem.rule) for problem in error.problems]
         except ValueError as error:
             wrong.append(error_line(where, (field,), str(error)))
+    if not values.get("coverage", study.coverage):
+        unheard = [field for field in values if field.startswith("conformal.")]
+        wrong += [error_line(Location(0, "--set"), (field,), "must be left out without coverage.") for field in unheard]
     if wrong:
         raise StudyError(wrong)
+    coverage, conformal = _conformal(study, values)
     how = Rescoring(
         k=values.get("k"),
+        coverage=coverage,
+        conformal=conformal,
         head=values.get("training.head"),
         scores=values.get("training.threshold_scores"),
         thresholds=thresholds,
@@ -183,15 +199,27 @@ def asked_of(study: Study, overrides: Sequence[str], thresholds: Literal["val", 
     return _with(study, values, thresholds), how
 
 
-def _checked(study: Study, field: str, value: Any, k: tuple[int, ...] | None) -> Any:
+def _conformal(study: Study, values: Mapping[str, Any]) -> tuple[tuple[float, ...], Conformal]:
+    """The coverages asked for, and how conformal sets are made."""
+    given = {name: values[f"conformal.{name}"] for name in CONFORMAL if f"conformal.{name}" in values}
+    return values.get("coverage", study.coverage), replace(study.conformal, **given)
+
+
+def _checked(study: Study, field: str, value: Any, others: Mapping[str, Any]) -> Any:
     if field == "k":
         return check_k(value, num_classes(study.data))
+    if field == "coverage":
+        return COVERAGE.check(value)
     if field == "training.head" and value == "best":
         return value
     section, _, name = field.partition(".")
     if section == "training":
         return check_value(name, value)
-    return compare_settings(list(study.arms), k or study.k)[name].check(value)
+    if section == "conformal":
+        return CONFORMAL[name].check(value)
+    coverage, conformal = _conformal(study, others)
+    sets = all_sets(coverage, conformal.scores, conformal.calibrations)
+    return compare_settings(list(study.arms), others.get("k") or study.k, sets)[name].check(value)
 
 
 def _with(study: Study, values: Mapping[str, Any], thresholds: str) -> Study:
@@ -201,6 +229,8 @@ def _with(study: Study, values: Mapping[str, Any], thresholds: str) -> Study:
         usual = compare_settings(list(study.arms), values["k"])["metrics"].default
         compared = {"metrics": usual, "show": (), "primary": None, "k": "all", **compared}
         study = replace(study, k=values["k"])
+    coverage, conformal = _conformal(study, values)
+    study = replace(study, coverage=coverage, conformal=conformal)
     compare: Compare = replace(study.compare, **compared)
     return replace(study, compare=compare, notes=(*study.notes, _note(values, thresholds)))
 

@@ -11,12 +11,10 @@ from collections.abc import Iterator, Mapping
 import torch
 from torch import Tensor
 
-from setsweep.data.dataset import Dataset, Split
 from setsweep.data.seeding import seeded_generator
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.conformal import how
 from setsweep.trainables.conformal.measures import measures, of_groups
-from setsweep.trainables.conformal.quantiles import check_enough
 from setsweep.trainables.conformal.scores import prevalence_of
 from setsweep.trainables.conformal.sets import ConformalSets, ScoreName, all_sets
 from setsweep.trainables.evaluation.class_groups import class_groups
@@ -31,17 +29,6 @@ Thresholds = Mapping[ConformalSets, Tensor]  # of each class, float64 on the CPU
 def conformal_sets(config: RunConfig) -> tuple[ConformalSets, ...]:
     """The sets that a run is measured by."""
     return all_sets(config.coverage, config.conformal.scores, config.conformal.calibrations)
-
-
-def calibration_split(dataset: Dataset) -> Split:
-    """What conformal sets are calibrated on: the split that is there for it, else validation."""
-    return dataset.val if dataset.calibration is None else dataset.calibration
-
-
-def check_calibration(config: RunConfig, dataset: Dataset) -> None:
-    """Raise ValueError where there are too few examples for a coverage that is asked for."""
-    for coverage in config.coverage:
-        check_enough(len(calibration_split(dataset)), coverage)
 
 
 class Scorer:

@@ -175,10 +175,10 @@ def conformal_metrics(every: Iterable[ConformalSets]) -> list[Metric]:
 
 def criterion_of_conformal(criteria: Iterable[str]) -> str:
     """Of the accuracies that a run measures the one at whose best epoch conformal sets are read: average-k at the
-    largest k, the one that a study without a search is about.
+    largest k, the one that a study without a search is about; empty where there is none.
     """
     found = [metric for metric in map(Metric.parse, criteria) if metric.rule == "avg" and not metric.macro]
-    return max(found, key=lambda metric: metric.k or 0).name
+    return max(found, key=lambda metric: metric.k or 0).name if found else ""
 
 
 def accuracies(ks: Iterable[int]) -> list[Metric]:

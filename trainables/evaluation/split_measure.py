@@ -11,12 +11,12 @@ from setsweep.data.dataset import Dataset
 from setsweep.data.feeds import evaluation_batches
 from setsweep.losses import LOSSES
 from setsweep.trainables.config.run_config import RunConfig
+from setsweep.trainables.conformal.calibration import calibration_split
 from setsweep.trainables.evaluation.conformal import (
     Calibrator,
     ConformalMeter,
     Scorer,
     Thresholds,
-    calibration_split,
     conformal_sets,
 )
 from setsweep.trainables.evaluation.metrics import Evaluation, Meter

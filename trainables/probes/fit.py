@@ -9,6 +9,7 @@ from setsweep.data.dataset import Dataset
 from setsweep.trainables.config.complete import check_k
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.sections import check_loss
+from setsweep.trainables.conformal.calibration import check_calibration
 from setsweep.trainables.learners.initial import initial_loss, initial_model, training_feed
 
 CPU = torch.device("cpu")
@@ -22,12 +23,13 @@ def check_fit(config: RunConfig, dataset: Dataset) -> None:
         dataset: its data.
 
     Raises:
-        ValueError: set sizes beyond the classes, a batch beyond the examples or a last one too small, a model or an
-            augmentation that doesn't take such inputs, pretrained weights that can't be had or don't fit, a function of
-            the user's that can't be called.
+        ValueError: set sizes beyond the classes, too few calibration examples for a coverage, a batch beyond the
+            examples or a last one too small, a model or an augmentation that doesn't take such inputs, pretrained
+            weights that can't be had or don't fit, a function of the user's that can't be called.
     """
     check_k(config.k, dataset.num_classes)
     check_loss(config.loss, k=None, classes=dataset.num_classes)
+    check_calibration(config.coverage, dataset)
     training = config.training
     training_feed(config, dataset, CPU)
     model = initial_model(config, dataset, CPU)

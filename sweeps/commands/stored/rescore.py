@@ -29,8 +29,8 @@ def command(
     Args:
         study: a study file, or the name of a study.
         overrides: what is asked instead, e.g. --set k=[1,5] or --set training.head=best (for each accuracy the head
-            that is better on validation); k, training.head, training.threshold_scores and compare.*; may be given
-            several times.
+            that is better on validation); k, coverage, conformal.*, training.head, training.threshold_scores and
+            compare.*; may be given several times.
         thresholds: the split that the thresholds of average-k sets come from.
         storage: folder or file:// URL where results are kept.
         form: terminal, markdown, json, csv, latex or html.

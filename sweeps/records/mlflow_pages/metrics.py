@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from setsweep.sweeps.study.study import Stage, Study
-from setsweep.trainables.evaluation.metric import CLASSES_PRESENT, TRAIN_LOSS, Metric, all_metrics, plain_accuracies
+from setsweep.trainables.evaluation.metric import (
+    CLASSES_PRESENT,
+    TRAIN_LOSS,
+    Metric,
+    all_metrics,
+    conformal_metrics,
+    plain_accuracies,
+)
 
 STATISTICS = ("mean", "ci_low", "ci_high", "std", "n")  # of a final value
 BAND = ("mean", "ci_low", "ci_high")  # of an epoch
@@ -23,6 +30,7 @@ def has_band(metric: str) -> bool:
 def run_metrics(study: Study) -> list[str]:
     """All metrics that a run can have."""
     splits = [metric.on(split).name for metric in all_metrics(study.k) for split in ("val", "test")]
+    splits += [metric.on("test").name for metric in conformal_metrics(study.conformal_sets)]
     return [TRAIN_LOSS.name, *splits, *(CLASSES_PRESENT.on(split).name for split in ("val", "test"))]
 
 

@@ -17,7 +17,7 @@ from setsweep.sweeps.reports.tables.comparisons import difference_tables
 from setsweep.sweeps.reports.tables.report_tables import result_tables
 from setsweep.sweeps.reports.tables.searches import search_tables
 from setsweep.sweeps.reports.tables.table import Table
-from setsweep.sweeps.reports.wording import is_accuracy, p_value, settings, with_half_width
+from setsweep.sweeps.reports.wording import is_accuracy, is_share, p_value, settings, with_half_width
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.study.study import Point, Study
 
@@ -116,7 +116,7 @@ def _best(report: Report, metric: str, point: Point) -> Aggregate | None:
 
 def _said(report: Report, best: Aggregate) -> str:
     """The mean with its interval, and what it has over the baseline."""
-    unit, points = (" %", " points") if is_accuracy(best.metric) else ("", "")
+    unit, points = (" %", " points") if is_share(best.metric) else ("", "")
     text = f"{with_half_width(best.metric, best.mean, best.ci_low, best.ci_high)}{unit} (n = {best.n}"
     for c in report.comparisons:
         if (c.arm, c.point, c.metric) == (best.arm, best.point, best.metric) and c.difference is not None:

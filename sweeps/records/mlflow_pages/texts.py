@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from setsweep.sweeps.reports.wording import is_accuracy, metric_label, number, with_half_width
+from setsweep.sweeps.reports.wording import is_accuracy, is_share, metric_label, number, with_half_width
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.study.study import Stage, Study, point_key
 from setsweep.trainables.config.run_result import RunResult
@@ -27,7 +27,7 @@ def column(metric: str) -> str:
     """The name of a metric's text column: "top-2" of the test split, "val top-2" of another."""
     found = Metric.find(metric)
     label = metric_label(metric).rpartition(" (")[0] or metric
-    return label if found is None or found.rule is None or found.split in ("test", None) else f"{found.split} {label}"
+    return label if found is None or not found.sets or found.split in ("test", None) else f"{found.split} {label}"
 
 
 def result_columns(study: Study, stage: Stage, found: Iterable[Aggregate]) -> dict[str, str]:
@@ -51,7 +51,7 @@ def sentence(study: Study, stage: Stage, found: Sequence[Aggregate], done: int, 
         each = by_name.get(metric)
         if each is not None and each.mean is not None:
             text = with_half_width(metric, each.mean, each.ci_low, each.ci_high)
-            parts.append(f"{column(metric)} {text}{' %' if is_accuracy(metric) else ''}")
+            parts.append(f"{column(metric)} {text}{' %' if is_share(metric) else ''}")
     return f"{', '.join(parts) or 'no result'}; {done} of {planned} seeds"
 
 
@@ -61,7 +61,7 @@ def run_sentence(study: Study, stage: Stage, result: RunResult) -> str:
         return result.reason or result.status
     known = [metric for metric in reported_metrics(study, stage) if metric in result.metrics]
     return ", ".join(
-        f"{column(metric)} {number(metric, result.metrics[metric])}{' %' if is_accuracy(metric) else ''}"
+        f"{column(metric)} {number(metric, result.metrics[metric])}{' %' if is_share(metric) else ''}"
         for metric in known
     )
 

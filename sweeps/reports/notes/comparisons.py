@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.tables.comparisons import SIGNIFICANT
-from setsweep.sweeps.reports.wording import is_accuracy, number, scaled
+from setsweep.sweeps.reports.wording import is_share, number, scaled
 from setsweep.sweeps.statistics.contrasts import Contrast, contrasts
 from setsweep.sweeps.study.study import Compare, Study
 
@@ -90,7 +90,7 @@ def _about_detectable(report: Report, family: int) -> list[str]:
     if not sizes:
         return []
     ends = " to ".join(dict.fromkeys((sizes[0][1], sizes[-1][1])))
-    unit = "points" if is_accuracy(sizes[0][2]) else "labels"
+    unit = "points" if is_share(sizes[0][2]) else "labels"
     step = "" if report.study.compare.correction == "none" else f" at the first step of the correction over {family}"
     found = f"a true difference of {ends} {unit} is found with probability 0.8{step} (detectable)"
     return [f"No {SIGNIFICANT} is not equal: with so many seeds {found}."]

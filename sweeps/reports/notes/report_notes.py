@@ -5,6 +5,7 @@ from __future__ import annotations
 from setsweep.data.declaration import SPLIT_OF_RUN
 from setsweep.sweeps.reports.notes.choices import choice_notes
 from setsweep.sweeps.reports.notes.comparisons import comparison_notes
+from setsweep.sweeps.reports.notes.conformal import conformal_notes
 from setsweep.sweeps.reports.report import Failure, Report
 from setsweep.sweeps.reports.wording import count, number, seeds, settings
 from setsweep.sweeps.study.study import Point, Study
@@ -36,6 +37,7 @@ def notes(report: Report) -> list[str]:
         *_about_search(report),
         *choice_notes(report),
         *_about_unusual(report),
+        *conformal_notes(report.study),
         *_about_epochs(report),
         *_about_published(report),
         *_about_failures(report),

@@ -9,7 +9,7 @@ from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.tables.table import Cell, Table
 from setsweep.sweeps.reports.wording import (
     MISSING,
-    is_accuracy,
+    is_share,
     metric_label,
     number,
     place,
@@ -145,8 +145,8 @@ def _place_of(report: Report, each: Searched) -> list[str]:
 
 
 def _points(metric: str) -> str:
-    return " (points)" if is_accuracy(metric) else ""
+    return " (points)" if is_share(metric) else ""
 
 
 def _objective_label(metric: str) -> str:
-    return f"{metric} (%)" if is_accuracy(metric) else metric
+    return f"{metric} (%)" if is_share(metric) else metric

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -48,5 +49,13 @@ def plain_config(
         "k": list(study.k),
         "seed": seed,
         "test": test,
+        **(_conformal(study) if test else {}),
     }
     return with_values(plain, {**arm.fixed, **point_for(point, arm), **values})
+
+
+def _conformal(study: Study) -> dict[str, Any]:
+    """Which conformal sets a run is measured by on test; nothing where the study asks for none."""
+    if not study.coverage:
+        return {}
+    return {"coverage": list(study.coverage), "conformal": dataclasses.asdict(study.conformal)}

@@ -40,10 +40,12 @@ from setsweep.sweeps.study.schema.settings import (
     values_schema,
 )
 from setsweep.sweeps.study.training import KEEP_LR, KEEP_LR_PER_EXAMPLE
+from setsweep.trainables.config.coverage import COVERAGE
 from setsweep.trainables.config.presets import PRESETS
 from setsweep.trainables.config.run_config import SECTIONS, TRAINING
 from setsweep.trainables.config.sections import TABLES, declared_settings
 from setsweep.trainables.config.training import PRESET, nest
+from setsweep.trainables.conformal.how import CONFORMAL
 from setsweep.trainables.settings.rules import listed
 from setsweep.trainables.settings.setting import Setting
 
@@ -65,6 +67,8 @@ def study_schema() -> Schema:
         "search": _about("how hyperparameters are chosen, on validation", _search()),
         "confirm": _about("how the chosen ones are reported, on test", _section(confirm_settings())),
         "sensitivity": _about("how results depend on hyperparameters, each varied", _sensitivity()),
+        "coverage": value_schema(COVERAGE),
+        "conformal": _about("how conformal sets are made", _section(CONFORMAL)),
         "compare": _about("which differences are tested", _section(compare_settings(None, ()))),
         "keep": _about("what is kept of runs beside their results", _section(KEEP)),
         "resources": _about("what a run occupies", _section(RESOURCES)),

@@ -26,10 +26,12 @@ from setsweep.sweeps.records.mlflow_recorder import MlflowRecorder
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.run_config import RunConfig, Training
 from setsweep.trainables.config.sections import check_model
+from setsweep.trainables.conformal.how import Conformal
 from setsweep.trainables.models.table import build_model
 
 CLASSES, SHAPE = 4, (1, 8, 8)
 THRESHOLDS = {"1": 0.4, "2": 0.2}
+CONFORMAL = {"lac80": 0.7, "lac90": 0.8, "pas80": -0.2, "pas90": 0.3}
 
 
 @pytest.fixture
@@ -42,12 +44,18 @@ def saved(tmp_path: Path) -> tuple[Path, torch.nn.Module]:
         training=Training(),
         k=(1, 2),
         seed=3,
+        coverage=(0.8, 0.9),
+        conformal=Conformal(scores=("lac", "pas")),
     )
     model = build_model(config.model, head="linear", input_shape=SHAPE, num_classes=CLASSES, seed=3)
     state = {
         "config": config.to_dict(),
         "state": model.state_dict(),
         "thresholds": THRESHOLDS,
+        "conformal": {
+            name: torch.full((CLASSES,), threshold, dtype=torch.float64) for name, threshold in CONFORMAL.items()
+        },
+        "train_class_counts": torch.tensor([10, 20, 30, 40]),
         "probabilities": "softmax",
         "num_classes": CLASSES,
         "input_shape": list(SHAPE),
@@ -104,6 +112,18 @@ def test_a_logged_model_returns_the_classes_that_reach_the_threshold(
         assert sets.shape == (50, CLASSES)
         assert (sets == (probabilities >= threshold))[clear].all()
     assert (model.predict(images) == model.predict(images, params={"k": 1})).all()
+
+
+def test_a_logged_model_returns_conformal_sets_when_asked(logged: str, images: np.ndarray[Any, Any]) -> None:
+    model = mlflow.pyfunc.load_model(logged)
+    probabilities = model.predict(images, params={"probabilities": True})
+    scores = {"lac": 1 - probabilities, "pas": 1 - probabilities / [0.1, 0.2, 0.3, 0.4]}
+    for name, threshold in CONFORMAL.items():
+        asked = {"sets": "conformal", "score": name[:3], "coverage": int(name[3:]) / 100}
+        clear = np.abs(scores[name[:3]] - threshold) > 1e-5  # rounding decides nothing
+        assert (model.predict(images, params=asked) == (scores[name[:3]] <= threshold))[clear].all()
+    first = model.predict(images, params={"sets": "conformal"})
+    assert (first == model.predict(images, params={"sets": "conformal", "coverage": 0.8, "score": "lac"})).all()
 
 
 def test_a_logged_model_returns_names_when_asked(logged: str, images: np.ndarray[Any, Any]) -> None:

@@ -34,6 +34,14 @@ from setsweep.sweeps.reports.wording import (
             "test macro top-5 few accuracy at the best avg-5 (%)",
         ),
         ("train/loss", "train/loss", "train/loss"),
+        ("test/lac90_coverage", "lac-90 coverage (%)", "test lac-90 coverage (%)"),
+        ("test/lac99.5_set_size_p50", "lac-99.5 size p50 (labels)", "test lac-99.5 set size p50 (labels)"),
+        (
+            "test/macro_classwise_aps95_coverage_few@avg5_accuracy",
+            "macro classwise aps-95 coverage few at best avg-5 (%)",
+            "test macro classwise aps-95 few coverage at the best avg-5 (%)",
+        ),
+        ("test/pas90_classes_below_half", "pas-90 classes below half (%)", "test pas-90 classes below half (%)"),
     ],
 )
 def test_metrics_are_named_with_their_unit(metric: str, short: str, long: str) -> None:
@@ -45,6 +53,8 @@ def test_accuracies_are_in_percent_and_set_sizes_in_labels() -> None:
     assert with_half_width("test/top2_accuracy", 0.9352, 0.9311, 0.9393) == "93.52 ± 0.41"
     assert with_half_width("test/avg2_set_size", 2.0, 1.9, 2.1) == "2.00 ± 0.10"
     assert number("train/loss", 0.123456) == "0.1235"
+    assert with_half_width("test/lac90_coverage", 0.9, 0.89, 0.91) == "90.00 ± 1.00"
+    assert with_half_width("test/lac90_set_size", 2.0, 1.9, 2.1) == "2.00 ± 0.10"
 
 
 def test_what_is_not_defined_is_a_dash_and_what_has_no_interval_stands_alone() -> None:

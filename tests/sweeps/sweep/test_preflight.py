@@ -70,6 +70,11 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         ),
         ("{name: linear}", "{name: own_nets:no_such}", "must name a function"),
         ("{name: linear}", "{name: no_such_module:net}", "can't be imported"),
+        (
+            "k: [1, 2]",
+            "k: [1, 2]\ncoverage: [0.9, 0.999]",
+            "calibration examples must be >= coverage / (1 - coverage) = 999 for a coverage of 0.999, got 360.",
+        ),
     ],
 )
 def test_parts_that_do_not_fit_end_the_command_with_the_arm_and_the_reason(

@@ -66,6 +66,21 @@ def test_other_set_sizes_are_compared_by_their_own_metrics(storage: Path) -> Non
     assert "Measured anew from kept scores: k = 2, 4; an accuracy that the runs did not measure" in result.report()
 
 
+def test_conformal_sets_are_made_of_scores_that_were_kept_for_something_else(storage: Path) -> None:
+    asked = ["coverage=[0.8, 0.9]", "conformal.scores=[lac, aps]", "compare.metrics=[test/aps90_set_size]"]
+    result = rescore(storage, "tiny", asked)
+    means = _means(result)
+    for score in ("lac", "aps"):
+        small, large = (means["cross_entropy", :, f"test/{score}{level}_set_size"].iloc[0] for level in (80, 90))
+        assert small <= large
+        # 360 calibration and 360 test images, two seeds: a standard deviation of 0.016 at most
+        assert means["cross_entropy", :, f"test/{score}90_coverage"].iloc[0] == pytest.approx(0.9, abs=5 * 0.016)
+    assert set(result.comparisons["metric"]) == {"test/aps90_set_size"}
+    said = result.report()
+    assert "exchangeability is broken" in said
+    assert "Measured anew from kept scores: coverage = 0.8, 0.9" in said
+
+
 def test_the_command_prints_any_format(storage: Path, setsweep: Callable[..., Any]) -> None:
     asked = ("--set", "training.head=best", "--thresholds", "test")
     said = setsweep("rescore", "tiny", "--storage", storage, *asked, "--format", "json")
@@ -121,6 +136,8 @@ def test_the_command_writes_what_scores_tell_beyond_means(
         ("compare.metrics=[test/avg3_accuracy]", "unknown test metric 'test/avg3_accuracy'."),
         ("training.epochs=9", "training.epochs: unknown field to measure anew with 'training.epochs'."),
         ("k", "--set k: k: unknown field to measure anew with"),
+        ("coverage=90", "--set coverage=90: coverage: must be > 0 and < 1, got 90."),
+        ("conformal.scores=aps", "conformal.scores: must be left out without coverage."),
     ],
 )
 def test_what_scores_can_not_answer_is_refused(storage: Path, override: str, message: str) -> None:

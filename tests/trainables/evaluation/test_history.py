@@ -74,8 +74,8 @@ def test_the_saved_model_is_that_of_the_criterions_best_epoch_with_its_threshold
     history = _history(make_config, "avg2_accuracy")
     for epoch, top2, avg2 in ((1, 0.5, 0.5), (2, 0.6, 0.7), (3, 0.7, 0.6)):
         _add(history, epoch, top2, avg2)
-    weights, thresholds = history.saved_model()
-    assert (weights["weight"].item(), thresholds) == (2.0, {2: 0.02})
+    weights, thresholds, conformal = history.saved_model()
+    assert (weights["weight"].item(), thresholds, conformal) == (2.0, {2: 0.02}, {})
 
 
 def test_a_criterion_that_is_not_measured_is_refused(make_config: Any) -> None:
