@@ -112,8 +112,8 @@ def prevalence_of(train_class_counts: Tensor) -> Tensor:
 
 def _ordered(probabilities: Tensor) -> tuple[Tensor, Tensor]:
     """The probabilities of each row from the largest down, and the classes that they are of."""
-    ordered = probabilities.double().sort(dim=1, descending=True, stable=True)
-    return ordered.values, ordered.indices
+    ordered = probabilities.sort(dim=1, descending=True, stable=True)
+    return ordered.values.double(), ordered.indices
 
 
 def _by_class(values: Tensor, order: Tensor) -> Tensor:

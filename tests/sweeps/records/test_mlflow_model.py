@@ -158,7 +158,7 @@ def test_no_set_is_empty_where_that_is_asked_for(logged: str, images: np.ndarray
 
 def test_an_unknown_rule_is_refused(logged: str, images: np.ndarray[Any, Any]) -> None:
     model = mlflow.pyfunc.load_model(logged)
-    with pytest.raises(ValueError, match=r"sets must be one of top, avg, got 'most'\."):
+    with pytest.raises(ValueError, match=r"sets must be one of top, avg, conformal, got 'most'\."):
         model.predict(images, params={"sets": "most"})
 
 
