@@ -30,15 +30,17 @@ def shown_metrics(report: Report) -> list[str]:
     """What the study compares, the sizes of those sets, and macro averages where these differ from the plain ones."""
     means = {(a.arm, point_key(a.point), a.metric): a.mean for a in confirmed(report)}
     main = main_metrics(report.study)
+    known = {metric for _, _, metric in means}
+    compared = set(report.study.compared if report.study.compare.metrics else ())
+    sizes = {metric for metric in main if _accuracy(metric) in compared} | _of_same_sets(main, compared)
+    asked = {*(sizes or main), *compared, *report.study.compare.show}
     macro = {
         metric
         for (arm, point, metric), mean in means.items()
         if (plain := _plain(metric)) in main and _differ(mean, means.get((arm, point, plain)))
+        if plain in asked or not Metric.parse(plain).conformal  # there may be many kinds of those
     }
-    known = {metric for _, _, metric in means}
-    compared = set(report.study.compared if report.study.compare.metrics else ())
-    sizes = {metric for metric in main if _accuracy(metric) in compared}
-    shown = {*(sizes or main), *macro, *compared, *report.study.compare.show}
+    shown = asked | macro
     return in_order(report.study, (shown & known) or main)
 
 
@@ -48,6 +50,12 @@ def _plain(metric: str) -> str:
 
 def _accuracy(metric: str) -> str:
     return replace(Metric.parse(metric), quantity="accuracy").name
+
+
+def _of_same_sets(metrics: Iterable[str], others: Iterable[str]) -> set[str]:
+    """The metrics of conformal sets that one of the others is of, too."""
+    theirs = {Metric.parse(other).conformal for other in others} - {None}
+    return {metric for metric in metrics if Metric.parse(metric).conformal in theirs}
 
 
 def _differ(first: float | None, second: float | None) -> bool:

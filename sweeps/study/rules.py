@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from setsweep.losses.values import unknown
+from setsweep.losses.values import nearest, unknown
 from setsweep.trainables.conformal.sets import PATTERN, ConformalSets
 from setsweep.trainables.evaluation.metric import Metric, accuracies, all_metrics, conformal_metrics, set_size
 from setsweep.trainables.settings.rules import Rule, listed, spelled, text, whole
@@ -115,13 +115,15 @@ def metrics_rule(ks: Sequence[int], *, none: bool = False, conformal: Sequence[C
         none: whether the list may be empty.
         conformal: the conformal sets, which have metrics as well.
     """
-    names = [metric.on("test").name for metric in (*all_metrics(ks), *conformal_metrics(conformal))]
+    of_k = [metric.on("test").name for metric in all_metrics(ks)]
+    names = [*of_k, *(metric.on("test").name for metric in conformal_metrics(conformal))]
+    shown = [*of_k, *(f"test/{sets.name}_..." for sets in conformal)]  # each has 48 of them
     criteria = [metric.name for metric in accuracies(ks)]
 
     def check(value: object) -> tuple[str, ...]:
         metrics: tuple[str, ...] = listed(text()).check(value)
         for metric in metrics if names else ():  # where the set sizes are broken, that is told alone
-            _check_metric(metric, names, criteria)
+            _check_metric(metric, names, criteria, shown)
         if not (metrics or none) or len(set(metrics)) < len(metrics):
             raise ValueError(f"must be one metric or more, each once, got {list(metrics)!r}.")
         return metrics
@@ -132,11 +134,14 @@ def metrics_rule(ks: Sequence[int], *, none: bool = False, conformal: Sequence[C
     return Rule("other", check, "a list of test metrics", schema)
 
 
-def _check_metric(metric: str, names: Sequence[str], criteria: Sequence[str]) -> None:
-    """Raise ValueError unless it is one of `names`, alone or with ``@`` and another one of `criteria`."""
+def _check_metric(metric: str, names: Sequence[str], criteria: Sequence[str], shown: Sequence[str]) -> None:
+    """Raise ValueError unless it is one of `names`, alone or with ``@`` and another one of `criteria`.
+
+    A message shows those of `shown`.
+    """
     own, read_at, criterion = metric.partition("@")
     if own not in names:
-        raise ValueError(unknown("test metric", own, names))
+        raise ValueError(f"unknown test metric {own!r}.{nearest(own, names)} Known: {', '.join(sorted(shown))}.")
     if read_at and criterion not in criteria:
         raise ValueError(unknown("accuracy to read it at", criterion, criteria))
     known = Metric.parse(own).criterion
