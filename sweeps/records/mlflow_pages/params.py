@@ -12,6 +12,7 @@ from typing import Any
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.run_config import TRAINING, RunConfig
+from setsweep.trainables.conformal.how import CONFORMAL
 
 ALWAYS = ("epochs", "batch_size", "optimizer.name", "optimizer.lr")  # of the training, at their defaults as well
 
@@ -73,6 +74,10 @@ def _settings(config: RunConfig) -> Iterator[tuple[str, Any]]:
     yield from _flat("model", config.model).items()
     yield "loss", config.loss["name"]
     yield "set_sizes", config.k
+    if config.coverage:
+        yield "coverage", config.coverage
+        changed = {name: getattr(config.conformal, name) for name in CONFORMAL}
+        yield from ((f"conformal.{name}", value) for name, value in changed.items() if value != CONFORMAL[name].default)
     given = _flat("", config.to_dict()["training"])
     for path, value in given.items():
         if path in ALWAYS or path not in TRAINING or value != _plain(TRAINING[path].default):

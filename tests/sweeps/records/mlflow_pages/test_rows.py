@@ -15,6 +15,7 @@ from setsweep.sweeps.records.mlflow_pages import rows
 from setsweep.sweeps.records.mlflow_pages.metrics import STATISTICS
 from setsweep.sweeps.records.mlflow_pages.params import params, run_params
 from setsweep.sweeps.study.study import Study
+from setsweep.trainables.conformal.how import Conformal
 
 
 def test_the_recorder_is_imported_without_mlflow() -> None:
@@ -147,6 +148,13 @@ def test_params_are_the_configuration_with_hyperparameters_and_grid_point_by_the
     }
     assert run_params(planned) == {**params(planned), "seed": "10"}
     assert rows.run_name(planned) == "focal label_noise=0.2 seed 10"
+
+
+def test_params_have_conformal_sets_where_there_are_some(make_pair: Callable[..., Any]) -> None:
+    planned, _ = make_pair("focal", 0.2, 10)
+    asked = replace(planned.config, coverage=(0.9,), conformal=Conformal(scores=("aps",), randomized=True))
+    more = params(replace(planned, config=asked)).items() - params(planned).items()
+    assert dict(more) == {"coverage": "[0.9]", "conformal.scores": '["aps"]', "conformal.randomized": "true"}
 
 
 def test_the_learning_rate_is_the_one_that_is_used(make_pair: Callable[..., Any]) -> None:
