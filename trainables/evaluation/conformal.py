@@ -105,8 +105,8 @@ class Calibrator:
         Raises:
             ValueError: too few examples for a coverage.
         """
-        labels = torch.cat(self._labels)
-        whole = {name: torch.cat(scores) for name, scores in self._scores.items()}
+        labels = torch.cat(self._labels).cpu()  # a threshold for each of many classes is many small selections
+        whole = {name: torch.cat(scores).cpu() for name, scores in self._scores.items()}
         return {each: self._scorer.thresholds(each, whole[each.score], labels) for each in self._sets}
 
 

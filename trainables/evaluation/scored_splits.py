@@ -20,6 +20,8 @@ SplitName = Literal["val", "test", "calibration"]
 Heads = tuple[Tensor, ...]  # (examples, classes) float32 scores of each head
 Splits = dict[SplitName, Heads]
 
+_ROWS = 1024  # that become probabilities at a time, where all at once would double the memory
+
 
 @dataclass(frozen=True)
 class Truth:
@@ -92,7 +94,7 @@ def _meter(scores: Splits, truth: Truth, config: RunConfig, head: int) -> Confor
     split: SplitName = "calibration" if "calibration" in scores else "val"
     scorer = Scorer(config, truth.train_class_counts)
     calibrator = Calibrator(conformal_sets(config), scorer, len(truth.labels[split]))
-    calibrator.add(
-        to_probabilities(scores[split][head], probabilities_of(config), scale_of(config)), truth.labels[split]
-    )
+    whole = scores[split][head], truth.labels[split]
+    for some, labels in zip(*(torch.split(each, _ROWS) for each in whole), strict=True):
+        calibrator.add(to_probabilities(some, probabilities_of(config), scale_of(config)), labels)
     return ConformalMeter(calibrator.finish(), scorer, truth.train_class_counts, len(truth.labels["test"]))
