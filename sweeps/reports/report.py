@@ -13,6 +13,7 @@ from setsweep.sweeps.statistics.aggregates import Aggregate, aggregate
 from setsweep.sweeps.statistics.comparisons import Comparison, compare
 from setsweep.sweeps.statistics.failures import Divergence, divergences
 from setsweep.sweeps.statistics.methods.pooled import PooledInterval, pooled_intervals
+from setsweep.sweeps.statistics.over_images import OverImages, over_images
 from setsweep.sweeps.statistics.over_sets import OverSets, over_sets
 from setsweep.sweeps.statistics.published import Beside, beside_published
 from setsweep.sweeps.statistics.searched import Searched, searched
@@ -77,6 +78,7 @@ class Report:
         spent: what each arm was given.
         over_sets: the contrasts of the primary metric over all data sets, where the grid has several.
         published: numbers of papers, and ours beside them.
+        over_images: the contrasts of the primary metric image by image, where the study asks for that.
         divergences: how often runs diverged or failed, of the arms and stages where some did.
     """
 
@@ -93,6 +95,7 @@ class Report:
     spent: tuple[Spent, ...]
     divergences: tuple[Divergence, ...]
     over_sets: tuple[OverSets, ...]
+    over_images: tuple[OverImages, ...] = ()
     searches: tuple[Searched, ...] = ()
     looks: tuple[Look, ...] = ()
     published: tuple[Beside, ...] = ()
@@ -137,6 +140,7 @@ def build_report(
         divergences=tuple(divergences(ordered, confidence=study.compare.confidence)),
         over_sets=tuple(over_sets(comparisons, study)),
         published=tuple(beside_published(study, aggregates)),
+        over_images=tuple(over_images(comparisons, ordered, study)),
     )
 
 

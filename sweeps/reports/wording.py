@@ -8,6 +8,7 @@ from typing import Any
 
 from setsweep.sweeps.statistics.comparisons import Comparison
 from setsweep.sweeps.statistics.methods.intervals import cut_to
+from setsweep.sweeps.statistics.over_images import OverImages
 from setsweep.sweeps.statistics.over_sets import OverSets
 from setsweep.sweeps.study.study import Point, Study
 from setsweep.trainables.evaluation.metric import Metric
@@ -123,7 +124,7 @@ def half_open(metric: str, low: float | None, high: float | None) -> str:
     return in_brackets(metric, low, high, signed=True)
 
 
-def contrast_name(study: Study, comparison: Comparison | OverSets) -> str:
+def contrast_name(study: Study, comparison: Comparison | OverSets | OverImages) -> str:
     """The arm, where it is compared with the baseline of the study; else both."""
     c = comparison
     return c.arm if c.baseline == study.compare.baseline else f"{c.arm} - {c.baseline}"

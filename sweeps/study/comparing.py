@@ -11,7 +11,7 @@ from setsweep.sweeps.study.rules import looks_rule, metrics_rule, primary_rule
 from setsweep.sweeps.study.study import Compare, Study
 from setsweep.trainables.conformal.sets import ConformalSets
 from setsweep.trainables.evaluation.metric import plain_accuracies
-from setsweep.trainables.settings.rules import Rule, listed, one_of, real
+from setsweep.trainables.settings.rules import Rule, flag, listed, one_of, real
 from setsweep.trainables.settings.setting import Setting
 
 
@@ -48,6 +48,7 @@ def compare_settings(
         "looks": Setting(
             looks_rule(), None, "numbers of seeds at which one tests, those of confirm among them; or anytime"
         ),
+        "images": Setting(flag(), False, "whether the primary metric is compared over test images, too"),
     }
 
 

@@ -156,6 +156,7 @@ class Compare:
         k: "own": an arm whose loss has a set size of its own is compared at that one alone.
         equivalent: the largest difference that counts as none, in points of accuracy.
         looks: the numbers of seeds at which one tests; "anytime": after every seed; None: once, with all.
+        images: whether differences by the primary metric are told image by image as well.
     """
 
     baseline: str | None = None
@@ -168,6 +169,7 @@ class Compare:
     k: Literal["all", "own"] = "all"
     equivalent: float | None = None
     looks: tuple[int, ...] | Literal["anytime"] | None = None
+    images: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 MOST_K = 50  # of a curve against k, where nothing else is asked for
-COMPARED = ("baseline", "confidence", "correction", "equivalent", "k", "metrics", "pairs", "primary", "show")
+COMPARED = ("baseline", "confidence", "correction", "equivalent", "images", "k", "metrics", "pairs", "primary", "show")
 FIELDS = (
     "k",
     "coverage",

@@ -77,6 +77,17 @@ class StudyResult:
         return frame({**_candidate(each), **each.numbers} for each in self._report.comparisons)
 
     @cached_property
+    def over_images(self) -> DataFrame:
+        """A row for each difference by the primary metric and seed, where the study has `compare.images`: how many test
+        images the arm alone (`better`) and the baseline alone (`worse`) has right, and McNemar's `p`.
+        """
+        return frame(
+            {**_candidate(each), "baseline": each.baseline, "metric": each.metric, "seed": seed, **vars(test)}
+            for each in self._report.over_images
+            for seed, test in each.by_seed.items()
+        )
+
+    @cached_property
     def choices(self) -> DataFrame:
         """A row for each arm that is searched and each point: what is chosen, on which `mean`, the most that it may be
         `below_best` of the trials, `optimism` of the search and what that has brought (`over_default`) with intervals,

@@ -11,6 +11,7 @@ from typing import Any
 from setsweep.sweeps.planning.candidate import Candidate, OfCandidate
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.statistics.methods.pooled import PooledInterval
+from setsweep.sweeps.statistics.over_images import OverImages
 from setsweep.sweeps.statistics.searched import Searched
 
 
@@ -33,6 +34,7 @@ def text(report: Report) -> str:
         "comparisons": [{"arm": each.arm, "point": each.point, **each.numbers} for each in report.comparisons],
         "chosen": [_plain(each, "arm", "point", "params") for each in report.chosen],
         "over_sets": [{**vars(each), "found": dataclasses.asdict(each.found)} for each in report.over_sets],
+        "over_images": [_over_images(each) for each in report.over_images],
         "search_intervals": [_search_interval(*each) for each in report.search_intervals.items()],
         "unusual": [_plain(each, "arm", "point") for each in report.unusual],
         "spent": [dataclasses.asdict(each) for each in report.spent],
@@ -55,6 +57,12 @@ def _search(entry: Searched) -> dict[str, Any]:
         "mean": entry.mean,
         "runs_of_all_seeds": entry.runs_of_all_seeds,
     }
+
+
+def _over_images(entry: OverImages) -> dict[str, Any]:
+    by_seed = {seed: dataclasses.asdict(each) for seed, each in entry.by_seed.items()}
+    crossed = None if entry.crossed is None else dataclasses.asdict(entry.crossed)
+    return _plain(entry, "arm", "point") | {"crossed": crossed, "by_seed": by_seed}
 
 
 def _search_interval(trial: Candidate, interval: PooledInterval) -> dict[str, Any]:

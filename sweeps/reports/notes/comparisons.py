@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.tables.comparisons import SIGNIFICANT
-from setsweep.sweeps.reports.wording import is_share, number, scaled
+from setsweep.sweeps.reports.wording import contrast_name, is_share, number, place, scaled
 from setsweep.sweeps.statistics.contrasts import Contrast, contrasts
 from setsweep.sweeps.study.study import Compare, Study
 
@@ -20,6 +20,7 @@ def comparison_notes(report: Report) -> list[str]:
         *_about_looks(report.study),
         *_about_undefined(report),
         *_about_detectable(report, sum(contrast.primary for contrast in asked)),
+        *_about_images(report),
         *_about_sets(report),
         *_about_equivalence(report.study.compare),
         *_about_tuning(report),
@@ -94,6 +95,25 @@ def _about_detectable(report: Report, family: int) -> list[str]:
     step = "" if report.study.compare.correction == "none" else f" at the first step of the correction over {family}"
     found = f"a true difference of {ends} {unit} is found with probability 0.8{step} (detectable)"
     return [f"No {SIGNIFICANT} is not equal: with so many seeds {found}."]
+
+
+def _about_images(report: Report) -> list[str]:
+    """What the table over test images says, and what could not be compared."""
+    missing: dict[str, list[str]] = {}
+    for each in report.over_images:
+        if each.problem is not None:
+            missing.setdefault(each.problem, []).append(place(contrast_name(report.study, each), each.point))
+    told = [f"{'; '.join(where)} ({problem})" for problem, where in missing.items()]
+    without = [f"Not compared over test images: {'; '.join(told)}."] if told else []
+    if not any(each.by_seed for each in report.over_images):
+        return without
+    said = (
+        "Over seeds and images: the interval of the difference, by itself, for another seed and other test images of "
+        "the same kind (two-way analysis of variance). McNemar's exact test is of the two models of one seed: median "
+        "[least, largest] over seeds, not corrected, and true of these models alone. Images that only one of the two "
+        "has right are means over seeds."
+    )
+    return [said, *without]
 
 
 def _about_sets(report: Report) -> list[str]:

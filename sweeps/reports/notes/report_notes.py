@@ -8,7 +8,7 @@ from setsweep.sweeps.reports.notes.comparisons import comparison_notes
 from setsweep.sweeps.reports.notes.conformal import conformal_notes
 from setsweep.sweeps.reports.report import Failure, Report
 from setsweep.sweeps.reports.wording import count, number, seeds, settings
-from setsweep.sweeps.study.study import Point, Study
+from setsweep.sweeps.study.study import Point
 
 _SHOWN_FAILURES = 10
 _REASON_LENGTH = 120
@@ -32,7 +32,7 @@ def notes(report: Report) -> list[str]:
     """What the tables' numbers are, the runs that they lack, and what reading the study has changed in it."""
     return [
         _about_intervals(report),
-        _about_scope(report.study),
+        _about_scope(report),
         *comparison_notes(report),
         *_about_search(report),
         *choice_notes(report),
@@ -63,14 +63,18 @@ def _about_intervals(report: Report) -> str:
     )
 
 
-def _about_scope(study: Study) -> str:
+def _about_scope(report: Report) -> str:
+    study = report.study
+    every = "Every interval and test"
+    if any(each.crossed is not None for each in report.over_images):
+        every = "But for those over seeds and images, every interval and test"
     if study.data.get("split_seed") == SPLIT_OF_RUN:
         return (
-            "Every interval and test is for one test set: splits are drawn with the seeds, so it tells how much "
+            f"{every} is for one test set: splits are drawn with the seeds, so it tells how much "
             "another seed and split of the training images would change, not other test images."
         )
     return (
-        "Every interval and test is for one split and one test set: it tells how much another seed would change, "
+        f"{every} is for one split and one test set: it tells how much another seed would change, "
         "not another split or other images, which may move means further than their intervals reach, paired "
         "differences less."
     )

@@ -8,6 +8,7 @@ from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.shown_metrics import confirmed, shown_metrics
 from setsweep.sweeps.reports.tables.choices import choice_tables
 from setsweep.sweeps.reports.tables.comparisons import difference_tables, over_sets_tables, primary_tables
+from setsweep.sweeps.reports.tables.images import image_tables
 from setsweep.sweeps.reports.tables.published import published_tables
 from setsweep.sweeps.reports.tables.searches import divergence_tables, search_tables, spent_tables
 from setsweep.sweeps.reports.tables.table import Cell, Table
@@ -32,6 +33,7 @@ def all_tables(report: Report) -> list[Table]:
         *result_tables(report),
         *difference_tables(report),
         *primary_tables(report),
+        *image_tables(report),
         *over_sets_tables(report),
         *published_tables(report),
         *search_tables(report),
