@@ -67,11 +67,13 @@ class Searching:
 
     def tell(self, number: int, pairs: Sequence[tuple[PlannedRun, RunResult]]) -> None:
         """Take the results of a trial, all that there are; suggestions see those alone that all trials have."""
-        metric = self.search.objective
-        self._values[number] = {run.seed: value_in_search(result, metric) for run, result in pairs}
+        self._values[number] = {run.seed: self._value(result, self.search.objective) for run, result in pairs}
         if number not in self._objectives:
-            means = (mean([value_in_search(result, each) for _, result in pairs]) for each in self.search.objectives)
+            means = (mean([self._value(result, each) for _, result in pairs]) for each in self.search.objectives)
             self._objectives[number] = tuple(means)
+
+    def _value(self, result: RunResult, metric: str) -> float:
+        return value_in_search(result, metric, saturated=self.search.saturated)
 
     def rounds(self) -> list[Round]:
         """The rounds of the race so far."""

@@ -16,6 +16,7 @@ from setsweep.sweeps.statistics.methods.pooled import PooledInterval, pooled_int
 from setsweep.sweeps.statistics.over_images import OverImages, over_images
 from setsweep.sweeps.statistics.over_sets import OverSets, over_sets
 from setsweep.sweeps.statistics.published import Beside, beside_published
+from setsweep.sweeps.statistics.saturated import Saturated, saturated
 from setsweep.sweeps.statistics.searched import Searched, searched
 from setsweep.sweeps.statistics.spent import Spent, spent
 from setsweep.sweeps.statistics.unusual import Unusual, unusual_seeds
@@ -79,6 +80,7 @@ class Report:
         over_sets: the contrasts of the primary metric over all data sets, where the grid has several.
         published: numbers of papers, and ours beside them.
         over_images: the contrasts of the primary metric image by image, where the study asks for that.
+        saturated: the configurations whose sets ignore k.
         divergences: how often runs diverged or failed, of the arms and stages where some did.
     """
 
@@ -96,6 +98,7 @@ class Report:
     divergences: tuple[Divergence, ...]
     over_sets: tuple[OverSets, ...]
     over_images: tuple[OverImages, ...] = ()
+    saturated: tuple[Saturated, ...] = ()
     searches: tuple[Searched, ...] = ()
     looks: tuple[Look, ...] = ()
     published: tuple[Beside, ...] = ()
@@ -132,6 +135,7 @@ def build_report(
         unconfirmed=tuple(unconfirmed),
         counts=counts,
         complete=counts.waiting == 0 and not unconfirmed,
+        saturated=tuple(saturated(study, ordered)),
         searches=tuple(searched(study, ordered)),
         looks=tuple(looks),
         search_intervals=_search_intervals(study, aggregates),

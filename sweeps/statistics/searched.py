@@ -116,7 +116,7 @@ class _Place:
 def _searched(study: Study, arm: Arm, place: _Place) -> Searched:
     search = study.search
     assert search is not None
-    values = search_values(place.runs, search.objective)
+    values = search_values(place.runs, search.objective, saturated=search.saturated)
     values = {number: values.get(number, {}) for number in sorted(place.trials)}
     count = max(search.trials_of(arm), len(values))
     own = search.seeds_of(arm)
@@ -172,8 +172,9 @@ def _optimism(
     """Of the choice's mean in the search to its mean on fresh seeds; a run without a number counts as in the search."""
     if chosen is None or study.search is None:
         return None
-    metric = study.search.objective
-    fresh = [value_in_search(result, metric) for run, result in place.runs if result and run.stage == "confirm"]
+    metric, saturated = study.search.objective, study.search.saturated
+    confirmed = [result for run, result in place.runs if result and run.stage == "confirm"]
+    fresh = [value_in_search(result, metric, saturated=saturated) for result in confirmed]
     if not fresh:
         return None
     return gap([values[chosen][seed] for seed in rounds[-1].seeds], fresh, confidence=study.compare.confidence)

@@ -8,14 +8,21 @@ from typing import Any
 from setsweep.sweeps.study.study import FIRST_SEARCH_SEED, Study
 from setsweep.trainables.settings.yaml_text import read_yaml
 
-DEFAULTS = 2
-"""Which defaults there are today; 1: tpe, two seeds a trial, and the default configuration not confirmed."""
+DEFAULTS = 3
+"""Which defaults there are today; 1: tpe, two seeds a trial, and the default configuration not confirmed; 1 and 2: runs
+whose sets are saturated count by their numbers."""
 
 
 def as_begun(study: Study, defaults: int) -> Study:
     """The study with the defaults that it was begun under, for what its file leaves out, and a note that says so."""
     if defaults >= DEFAULTS or study.search is None:
         return study
+    study = replace(study, search=replace(study.search, saturated=True))
+    return _as_first(study) if defaults == 1 else study
+
+
+def _as_first(study: Study) -> Study:
+    assert study.search is not None
     values: Any = read_yaml(study.text)[0] if study.text else {}
     search, confirm = values.get("search") or {}, values.get("confirm") or {}
     kept: list[str] = []

@@ -81,6 +81,7 @@ class Search:
         front: of several objectives: how many members of the front are confirmed at most.
         asynchronous: suggest from whatever has finished instead.
         fill: whether trials beyond the combinations that there are become further seeds of each.
+        saturated: whether runs whose sets are saturated count by their numbers all the same; else as failed.
     """
 
     trials: int
@@ -94,6 +95,7 @@ class Search:
     front: int = 4
     asynchronous: bool = False
     fill: bool = True
+    saturated: bool = False
 
     @property
     def objectives(self) -> tuple[str, ...]:
@@ -122,7 +124,8 @@ class Search:
     def protocol(self) -> dict[str, Any]:
         """What decides the choice beside the number of trials, as plain data; what came later where it is not usual."""
         later = {"further": (), "race": None, "least": 4, "front": 4, "asynchronous": False}
-        fields = {name: each for name, each in dataclasses.asdict(self).items() if name not in ("trials", "fill")}
+        apart = ("trials", "fill", "saturated")
+        fields = {name: each for name, each in dataclasses.asdict(self).items() if name not in apart}
         return {name: each for name, each in fields.items() if name not in later or each != later[name]}
 
 

@@ -37,6 +37,7 @@ def text(report: Report) -> str:
         "over_images": [_over_images(each) for each in report.over_images],
         "search_intervals": [_search_interval(*each) for each in report.search_intervals.items()],
         "unusual": [_plain(each, "arm", "point") for each in report.unusual],
+        "saturated": [_plain(each, "arm", "point", "stage", "trial") for each in report.saturated],
         "spent": [dataclasses.asdict(each) for each in report.spent],
         "divergences": [dataclasses.asdict(each) for each in report.divergences],
         "published": [dataclasses.asdict(each) for each in report.published],

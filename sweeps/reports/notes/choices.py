@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from setsweep.sweeps.planning.choice import SATURATED
 from setsweep.sweeps.planning.looks import Look
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.wording import place, seeds
+from setsweep.sweeps.statistics.saturated import Saturated
 from setsweep.sweeps.study.study import Compare, point_key
+from setsweep.trainables.evaluation.metric import Metric
+
+_SHOWN = 10
 
 
 def choice_notes(report: Report) -> list[str]:
     """What the tables of choices mean, and each confirmation that was not the first."""
-    return [*_about_choices(report), *_about_races(report), *_about_looks(report)]
+    return [*_about_choices(report), *_about_saturated(report), *_about_races(report), *_about_looks(report)]
 
 
 def _about_choices(report: Report) -> list[str]:
@@ -36,6 +41,33 @@ def _about_choices(report: Report) -> list[str]:
     tuned = any(each.tunability is not None for each in report.searches)
     brought = " Chosen - default is paired by seed, on test: what the search has brought." if tuned else ""
     return [rule + brought]
+
+
+def _about_saturated(report: Report) -> list[str]:
+    """Which configurations have sets that ignore k, and what that has meant for the choice."""
+    if not report.saturated:
+        return []
+    named = "; ".join(map(_saturated, report.saturated[:_SHOWN]))
+    more = len(report.saturated) - _SHOWN
+    rest = f"; and {more} more, listed in the JSON report" if more > 0 else ""
+    told = (
+        f"Saturated: {named}{rest}. Where sets hold more than {SATURATED:g} x k labels on validation, scores are equal "
+        "by the thousand and no threshold parts them: such sets ignore k, and their accuracy is that of larger ones."
+    )
+    search = report.study.search
+    if search is None or all(each.stage != "search" for each in report.saturated):
+        return [told]
+    if search.saturated:
+        counted = "by its number, as when this study was begun: the choice may be one of them"
+        return [f"{told} In this search such a run counts {counted}."]
+    return [f"{told} In the search such a run counts as one that failed."]
+
+
+def _saturated(each: Saturated) -> str:
+    stage = {"search": f"trial {each.trial}", "confirm": "confirmed", "default": "the default"}
+    what = stage.get(each.stage, f"trial {each.trial}")
+    seeds = f"{len(each.seeds)} of {each.runs} seeds, up to {each.size:.1f} labels"
+    return f"{place(each.arm, each.point)}, {what} ({seeds} for k = {Metric.parse(each.metric).k})"
 
 
 def _about_races(report: Report) -> list[str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from setsweep.sweeps.planning.choice import SATURATED
 from setsweep.sweeps.reports.sensitivity.found import Findings, OneHyperparameter
 from setsweep.sweeps.reports.sensitivity.sensitivity import Sensitivity
-from setsweep.sweeps.reports.sensitivity.tried import TOO_LARGE, Tried
+from setsweep.sweeps.reports.sensitivity.tried import Tried
 from setsweep.sweeps.reports.sensitivity.words import p_text, points
 from setsweep.sweeps.reports.wording import setting
 from setsweep.sweeps.statistics.sensitivity.failures import Cliff, FailureRate
@@ -32,7 +33,7 @@ def _too_large(tried: Tried) -> Iterator[str]:
     if tried.too_large:
         k = Metric.parse(tried.metric).k
         yield (
-            f"{tried.too_large} runs count as failed, as their sets hold more than {TOO_LARGE:g} x {k} labels on "
+            f"{tried.too_large} runs count as failed, as their sets hold more than {SATURATED:g} x {k} labels on "
             "average: their scores saturate, so that no threshold parts them."
         )
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setsweep.sweeps.planning.candidate import Candidate
+from setsweep.sweeps.planning.choice import SATURATED
 from setsweep.sweeps.planning.suggestions import sampler_of
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.sensitivity.dimension import Dimension, dimension, in_order, name_of, scale_in
@@ -25,10 +26,6 @@ from setsweep.sweeps.statistics.sensitivity.scale import scale_of
 from setsweep.sweeps.study.design.layout import axes_of, design
 from setsweep.sweeps.study.study import Arm, Point, point_key
 from setsweep.trainables.evaluation.metric import Metric, set_size
-
-TOO_LARGE = 1.2
-"""Average-k sets of more than so many times k labels count as a failure: where scores saturate no threshold parts them,
-and the larger sets hit more often."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,7 +39,7 @@ class Tried:
         seeds: of the columns.
         scores: (configurations, seeds); NaN without a number.
         failed: (configurations, seeds): 1 where the run diverged or failed, or where its sets are too large to be
-            compared (see `TOO_LARGE`), 0 where it did not, NaN: no result yet.
+            compared (see `planning.choice.SATURATED`), 0 where it did not, NaN: no result yet.
         too_large: how many runs have too large sets.
         designed: whether the configurations are a design; else they are the trials of a search.
         metric: what the scores are.
@@ -214,7 +211,7 @@ class _Sizes:
 
     def too_large(self, one: Aggregate, seed: int) -> bool:
         size = self.of.get(one.candidate, {}).get(seed)
-        return size is not None and size > TOO_LARGE * self.k
+        return size is not None and size > SATURATED * self.k
 
 
 def _sizes(report: Report, metric: str) -> _Sizes:

@@ -75,4 +75,6 @@ def _trial_text(report: Report, trial: Aggregate | None) -> str:
     interval = report.search_intervals.get(trial.candidate)
     ends = in_brackets(trial.metric, interval.ci_low, interval.ci_high) if interval else MISSING
     shown = number(trial.metric, trial.mean) + (f" {ends}" if ends != MISSING else "")
+    full = [each for each in report.saturated if each.candidate == trial.candidate]
+    shown += f" ({count(len(full[0].seeds), full[0].runs)} saturated)" if full else ""
     return shown + (f" ({number(trial.metric, _with_zeros(trial))} with 0s)" if trial.failed else "")

@@ -38,6 +38,32 @@ def test_a_run_without_a_set_size_counts_as_one_of_far_too_large_sets() -> None:
     assert value_in_search(_result(None), "val/avg2_set_size") == 200.0
 
 
+@pytest.mark.parametrize(
+    ("size", "value"),
+    [(2.0, 0.9), (2.4, 0.9), (2.41, 0.0), (9.0, 0.0), (None, 0.9)],  # 1.2 x 2 is 2.4; None: an older result
+)
+def test_a_run_whose_sets_are_saturated_counts_as_failed(size: float | None, value: float) -> None:
+    sizes = {} if size is None else {"val/avg2_set_size": size}
+    result = RunResult(key="0" * 16, status="done", metrics={METRIC: 0.9, "val/top2_accuracy": 0.8, **sizes})
+    assert value_in_search(result, METRIC) == value
+    assert value_in_search(result, METRIC, saturated=True) == 0.9, "what was begun before goes on as it was"
+    assert value_in_search(result, "val/top2_accuracy") == 0.8, "top-k sets hold k"
+
+
+def test_sets_are_measured_at_the_epoch_of_the_objective() -> None:
+    """The macro accuracy is best at epoch 2, where the sets are saturated, the plain one at epoch 1."""
+    curves = {"val/avg2_set_size": (2.0, 5.0), METRIC: (0.9, 0.8), "val/macro_avg2_accuracy": (0.7, 0.75)}
+    best = {"avg2_accuracy": 1, "macro_avg2_accuracy": 2}
+    metrics = {METRIC: 0.9, "val/macro_avg2_accuracy": 0.75, "val/avg2_set_size": 2.0}
+    result = RunResult(key="0" * 16, status="done", metrics=metrics, best_epoch=best, epochs=(1, 2), curves=curves)
+    assert value_in_search(result, METRIC) == 0.9
+    assert value_in_search(result, "val/macro_avg2_accuracy") == 0.0
+
+
+def test_a_saturated_set_size_counts_as_one_of_far_too_large_sets() -> None:
+    assert value_in_search(_result(2.5, metric="val/avg2_set_size"), "val/avg2_set_size") == 200.0
+
+
 def test_means_are_over_the_seeds_that_all_trials_have() -> None:
     values = {0: {1000: 0.5, 1001: 0.7, 1002: 0.0}, 1: {1000: 0.6, 1001: 0.8}}
     assert common_means(values) == pytest.approx({0: 0.6, 1: 0.7})

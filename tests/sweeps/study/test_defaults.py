@@ -61,6 +61,20 @@ def test_what_the_file_says_goes_before(read: Read, search: str, rest: str, fiel
     assert field not in study.notes[0]
 
 
+@pytest.mark.parametrize(("defaults", "saturated"), [(1, True), (2, True), (DEFAULTS, False)])
+def test_saturated_runs_count_by_their_numbers_where_that_was_so(defaults: int, saturated: bool, read: Read) -> None:
+    study = as_begun(read(), defaults)
+    assert study.search is not None
+    assert study.search.saturated == saturated
+    assert study.protocol() == as_begun(read(), defaults).protocol()
+    assert "saturated" not in study.protocol()["search"], "or else every study begun before were another"
+
+
+def test_of_the_second_defaults_nothing_else_is_kept(read: Read) -> None:
+    study = as_begun(read(), 2)
+    assert (study.search and study.search.seeds, study.confirm.default, study.notes) == ((1000,), True, ())
+
+
 def test_a_file_that_says_all_needs_no_note(read: Read) -> None:
     given = read(", sampler: gp, seeds: 1", "confirm: {default: true}")
     study = as_begun(given, 1)
