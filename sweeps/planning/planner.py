@@ -141,7 +141,7 @@ class Planner:
             for run in cell.runs:
                 if run.stage in ("confirm", "front"):
                     done.setdefault(run.candidate, []).append(run)
-        return [look_at(runs) for runs in done.values()]
+        return [look_at(runs, self.study) for runs in done.values()]
 
     def total_of(self, arm: str) -> int:
         """How many of them are of one arm."""

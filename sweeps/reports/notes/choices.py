@@ -16,8 +16,14 @@ _SHOWN = 10
 
 
 def choice_notes(report: Report) -> list[str]:
-    """What the tables of choices mean, and each confirmation that was not the first."""
-    return [*_about_choices(report), *_about_saturated(report), *_about_races(report), *_about_looks(report)]
+    """What the tables of choices mean, what could not win, and each confirmation that was not the first."""
+    return [
+        *_about_choices(report),
+        *_about_saturated(report),
+        *_about_races(report),
+        *_about_looks(report),
+        *_about_dropped(report),
+    ]
 
 
 def _about_choices(report: Report) -> list[str]:
@@ -87,7 +93,8 @@ def _about_looks(report: Report) -> list[str]:
     for look in report.looks:
         places.setdefault((look.arm, point_key(look.point)), []).append(look)
     told: dict[str, list[str]] = {}
-    for own in places.values():
+    for seen in places.values():
+        own = list({(look.n, look.choice): look for look in seen}.values())  # the metrics are another matter
         if len(own) > 1:
             choices = len({look.choice for look in own})
             counted = f"{choices} choices have" if choices > 1 else "1 choice has"
@@ -95,6 +102,28 @@ def _about_looks(report: Report) -> list[str]:
             text = f"{counted} been confirmed here, looks at n = {sizes}{_what_that_means(own, report.study.compare)}"
             told.setdefault(text, []).append(place(own[0].arm, own[0].point))
     return [f"{'; '.join(where)}: {text}" for text, where in told.items()]
+
+
+def _about_dropped(report: Report) -> list[str]:
+    """What was compared when test numbers could be seen, and is not compared now, or not first."""
+    study = report.study
+    before = [look for look in report.looks if look.metrics]
+    metrics = dict.fromkeys(name for look in before for name in look.metrics if Metric.parse(name).k in study.k)
+    dropped = [name for name in metrics if name not in study.compared]
+    firsts = dict.fromkeys(look.primary for look in before if look.primary in metrics)
+    others = [name for name in firsts if name not in (None, study.primary)]
+    told = []
+    if dropped:
+        told.append(
+            f"Compared when test numbers were first seen, and left out since: {', '.join(dropped)}. p is corrected for "
+            "what is left: who drops what does not fit finds too much."
+        )
+    if others:
+        told.append(
+            f"Tested first when test numbers were first seen: {', '.join(map(str, others))}; now {study.primary}. p "
+            "of a primary metric holds where it was named before."
+        )
+    return told
 
 
 def _what_that_means(looks: Sequence[Look], compare: Compare) -> str:

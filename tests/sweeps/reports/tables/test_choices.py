@@ -54,7 +54,9 @@ def _outcome(run: PlannedRun) -> RunResult:
     value = 0.9 - 0.02 * abs(alpha - 3) + draw.gauss(0, 0.002)
     splits = ("val", "test") if run.stage != "search" else ("val",)
     metrics = {f"{split}/{rule}2_accuracy": value for split in splits for rule in ("top", "avg")}
-    return RunResult(key=run.key, status="done", metrics=metrics | {f"{s}/avg2_set_size": 1 + alpha for s in splits})
+    return RunResult(
+        key=run.key, status="done", metrics=metrics | {f"{s}/avg2_set_size": 2 + alpha / 100 for s in splits}
+    )
 
 
 def _column(table: Table, heading: str) -> list[str]:
@@ -167,6 +169,40 @@ def test_places_that_were_looked_at_alike_share_a_sentence() -> None:
     told = [note for note in choice_notes(_report(looks=looks)) if "looks at" in note]
     assert len(told) == 1
     assert told[0].startswith("avgk, x = 1; avgk, x = 2: 1 choice has been confirmed here, looks at n = 5, 10.")
+
+
+BOTH = ("test/top2_accuracy", "test/avg2_accuracy")
+
+
+@pytest.mark.parametrize(
+    ("looks", "now", "said"),
+    [
+        ([BOTH], BOTH, []),
+        ([BOTH[:1]], BOTH, []),  # more than before
+        ([()], BOTH[1:], []),  # a look from before metrics were kept
+        ([BOTH], BOTH[1:], ["left out since: test/top2_accuracy. p is"]),
+        ([BOTH, BOTH[1:]], BOTH[1:], ["left out since: test/top2_accuracy. p is"]),
+        ([("test/top9_accuracy",)], BOTH, []),  # of a k that is not measured here
+    ],
+)
+def test_metrics_that_were_dropped_after_a_look_are_told(
+    looks: list[tuple[str, ...]], now: tuple[str, ...], said: list[str]
+) -> None:
+    seen = tuple(Look("avgk", {}, 3, "a", metrics, "test/avg2_accuracy" if metrics else None) for metrics in looks)
+    notes = choice_notes(_report(looks=seen, compare=Compare(metrics=now)))
+    told = [note for note in notes if note.startswith("Compared when test numbers were first seen")]
+    assert [text in note for text, note in zip(said, told, strict=True)] == [True] * len(said)
+    assert not any("looks at n" in note for note in notes), "it is the same confirmation"
+
+
+def test_another_primary_metric_than_at_a_look_is_told() -> None:
+    looks = (Look("avgk", {}, 3, "a", BOTH, "test/avg2_accuracy"),)
+    changed, same = (
+        choice_notes(_report(looks=looks, compare=Compare(metrics=BOTH, primary=primary))) for primary in BOTH
+    )
+    first = "Tested first when test numbers were first seen: test/avg2_accuracy; now test/top2_accuracy."
+    assert [note.startswith(first) for note in changed if note.startswith("Tested first")] == [True]
+    assert not any(note.startswith("Tested first") for note in same)
 
 
 def test_json_has_every_round_and_every_look() -> None:
