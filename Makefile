@@ -70,6 +70,8 @@ benchmarks: $(VENV)/tested
 	$(BIN)/python tests/benchmarks/data/memory.py
 	$(BIN)/python tests/benchmarks/trainables/seeds.py
 	$(BIN)/python tests/benchmarks/search/compare.py race --repetitions 100
+	$(BIN)/python tests/benchmarks/statistics/coverage.py
+	$(BIN)/python tests/benchmarks/statistics/reports.py
 	$(BIN)/python tests/benchmarks/trainables/rescore.py
 	$(BIN)/python tests/benchmarks/trainables/epoch.py share
 	$(BIN)/python tests/benchmarks/trainables/epoch.py tutorial

@@ -109,9 +109,19 @@ def stored_planner(study: Study, folder: Path) -> Planner:
     return stored_state(study, folder)[0]
 
 
-def stored_state(study: Study, folder: Path) -> tuple[Planner, list[Look]]:
-    """What `stored_planner` gives, and the confirmations that were complete so far."""
+def stored_state(study: Study, folder: Path, *, results_of: str | None = None) -> tuple[Planner, list[Look]]:
+    """What `stored_planner` gives, and the confirmations that were complete so far; the journal is read once.
+
+    Args:
+        study, folder: as there.
+        results_of: the storage, where there must be a result of the study in it.
+
+    Raises:
+        ValueError: nothing of the study is there; says where else results are kept.
+    """
     journal = Journal(folder, read_only=True)
+    if results_of is not None and not journal.results:
+        raise ValueError(_no_results(study, folder, results_of))
     return Planner(as_begun(study, journal.defaults), journal.results, journal.trials), journal.looks
 
 
@@ -167,13 +177,10 @@ def _differences(before: str, now: str) -> list[str]:
     return describe_difference(read_yaml(before)[0], read_yaml(now)[0])
 
 
-def check_has_results(study: Study, folder: Path, storage: str) -> None:
-    """Whether anything of a study is there to report. Raises ValueError; says where else results are kept."""
-    if Journal(folder, read_only=True).results:
-        return
+def _no_results(study: Study, folder: Path, storage: str) -> str:
     if (folder / FILE).exists():
-        raise ValueError(f"study {study.name!r} must have a result to report, got none so far in {str(folder)!r}.")
-    raise ValueError(f"--storage must be a folder in which {study.name!r} was run, got {storage!r}.{storages_nearby()}")
+        return f"study {study.name!r} must have a result to report, got none so far in {str(folder)!r}."
+    return f"--storage must be a folder in which {study.name!r} was run, got {storage!r}.{storages_nearby()}"
 
 
 def storages_nearby() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED
 from setsweep.sweeps.records.mlflow_projection import Projection
-from setsweep.sweeps.records.study_folder import check_has_results, stored_state, stored_study
+from setsweep.sweeps.records.study_folder import stored_state, stored_study
 from setsweep.sweeps.reports.report import build_report
 from setsweep.sweeps.reports.report_folder import write_report
 
@@ -19,8 +19,7 @@ def command(study: str, *, storage: str = DEFAULT_STORAGE, tracking_uri: str | N
         tracking_uri: MLflow server or database; default: MLflow's own (./mlflow.db).
     """
     read, folder = stored_study(study, storage)
-    check_has_results(read, folder, storage)
-    planner, looks = stored_state(read, folder)
+    planner, looks = stored_state(read, folder, results_of=storage)
     report = build_report(planner.study, planner.runs(), looks)
     with Projection(planner.study, planner, folder, tracking_uri=tracking_uri) as projection:
         if not projection.up_to_date:

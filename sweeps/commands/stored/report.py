@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED
 from setsweep.sweeps.records.mlflow_address import recorded_address
-from setsweep.sweeps.records.study_folder import check_has_results, stored_state, stored_study
+from setsweep.sweeps.records.study_folder import stored_state, stored_study
 from setsweep.sweeps.reports.formats import check_format, render
 from setsweep.sweeps.reports.report import Report, build_report
 from setsweep.sweeps.reports.report_folder import write_report
@@ -34,8 +34,7 @@ def command(
     """
     check_format(form)
     read, folder = stored_study(study, storage)
-    check_has_results(read, folder, storage)
-    planner, looks = stored_state(read, folder)
+    planner, looks = stored_state(read, folder, results_of=storage)
     report = build_report(planner.study, planner.runs(), looks)
     if out is None:
         print(render(report, form).rstrip("\n"))

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED
-from setsweep.sweeps.records.study_folder import stored_planner, stored_study
+from setsweep.sweeps.records.study_folder import stored_state, stored_study
 from setsweep.sweeps.reports.report import build_report
 from setsweep.sweeps.reports.sensitivity.render import check_form, render_sensitivity, write_sensitivity
 from setsweep.sweeps.reports.sensitivity.sensitivity import build_sensitivity
@@ -33,7 +33,7 @@ def command(
         out: write every format and the pictures into this folder instead.
     """
     check_form(form)
-    planner = stored_planner(*stored_study(study, storage))
+    planner, _ = stored_state(*stored_study(study, storage), results_of=storage)
     report = build_report(planner.study, planner.runs())
     found = build_sensitivity(report, metric)
     if out is None:
