@@ -14,6 +14,8 @@ from setsweep.trainables.evaluation.metric import plain_accuracies
 from setsweep.trainables.settings.rules import Rule, flag, listed, one_of, real
 from setsweep.trainables.settings.setting import Setting
 
+_TESTED = 3  # seeds that a test takes
+
 
 def compare_settings(
     arms: Sequence[str] | None, ks: Sequence[int], conformal: Sequence[ConformalSets] = ()
@@ -71,6 +73,9 @@ def check_compare(findings: Findings, study: Study) -> None:
         findings.add(("compare", "looks"), f"must be left out with confirm.half_width, got {compare.looks}.")
     if compare.looks is not None and compare.equivalent is not None:
         findings.add(("compare", "equivalent"), f"must be tested once, without compare.looks, got {compare.looks}.")
+    if compare.equivalent is not None and seeds < _TESTED and study.confirm.half_width is None:
+        rule = f"must rest on {_TESTED} seeds or more (confirm.seeds), as tests are over seeds, got {seeds}."
+        findings.add(("compare", "equivalent"), rule)
     if compare.k == "own":
         for arm, own in _own_sizes(study):
             if own not in study.k:

@@ -157,7 +157,7 @@ def _unusual(training: TrainingBlock, confirm_seeds: tuple[int, ...]) -> list[st
         rule = f"{fixed['evaluate_every']} is beyond training.epochs = {fixed['epochs']}"
         found.append(f"training.evaluate_every: {rule}: runs are evaluated once, at their end.")
     if len(confirm_seeds) == 1:
-        found.append("confirm.seeds: one seed gives no interval and no test; at least 2 do, 5 or more are usual.")
+        found.append("confirm.seeds: one seed gives no interval and no test; 2 give intervals, 3 tests, 5 are usual.")
     return found
 
 

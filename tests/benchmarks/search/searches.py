@@ -60,7 +60,7 @@ class _Both:
         return getattr(self._next(), name)
 
 
-def ours(trials: int, *, seeds: int = 1, race: int | None = None, sampler: str = "auto") -> Play:
+def ours(trials: int, *, seeds: int = 1, race: int | None = None, least: int = 6, sampler: str = "auto") -> Play:
     """Our planner."""
 
     def play(landscape: Landscape, repetition: int) -> float:
@@ -81,7 +81,7 @@ def ours(trials: int, *, seeds: int = 1, race: int | None = None, sampler: str =
                 objective=METRIC,
                 seeds=tuple(range(1000, 1000 + seeds)),
                 race=race,
-                least=6,
+                least=least,
             ),
             confirm_seeds=(0,),
         )
@@ -126,6 +126,10 @@ def optunas(sampler: str, trials: int, *, seeds: int, batch: int = 1, start: int
 
 
 SEARCHES: dict[str, Play] = {
+    "10 runs: before (TPE 5 x 2)": optunas("tpe", 5, seeds=2, batch=4, start=4),
+    "10 runs: ours, 7 raced to 2": ours(7, race=2, least=3),
+    "16 runs: before (TPE 8 x 2)": optunas("tpe", 8, seeds=2, batch=4, start=4),
+    "16 runs: ours, 8 raced to 3": ours(8, race=3, least=4),
     "24 runs: before (TPE 12 x 2)": optunas("tpe", 12, seeds=2, batch=4, start=4),
     "24 runs: ours, 24 x 1": ours(24),
     "24 runs: ours, 12 raced to 3": ours(12, race=3),

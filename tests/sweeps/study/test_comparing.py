@@ -76,3 +76,14 @@ def test_looks_and_a_precision_exclude_each_other(errors_of: Errors, example: st
     precise = example.replace("confirm: {seeds: 5}", "confirm: {half_width: 0.3}")
     [error] = errors_of(precise, "compare.looks=anytime")
     assert "compare.looks: must be left out with confirm.half_width, got anytime." in error
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_equality_is_claimed_over_as_many_seeds_as_a_test_takes(
+    errors_of: Errors, read_text: Read, example: str, seeds: int
+) -> None:
+    (told,) = errors_of(example, "compare.equivalent=0.25", f"confirm.seeds={seeds}")
+    assert told.endswith(
+        f"compare.equivalent: must rest on 3 seeds or more (confirm.seeds), as tests are over seeds, got {seeds}."
+    )
+    assert read_text(example, "compare.equivalent=0.25", "confirm.seeds=3").compare.equivalent == 0.25
