@@ -139,7 +139,7 @@ def _run_what_is_left(parts: _Parts, where: Where, projection: Projection) -> St
     if left <= 0:
         parts.say(f"All {planner.total} runs of {study.name} are done.")
         return None
-    began, before = time.monotonic(), _trained_seconds(planner)
+    began, before, known = time.monotonic(), _trained_seconds(planner), len(planner.results)
     try:
         with (
             opened(where, study, planner, parts.datasets, parts.say) as executor,
@@ -154,7 +154,8 @@ def _run_what_is_left(parts: _Parts, where: Where, projection: Projection) -> St
                 Sweep(study, planner, executor, parts.journal, parts.folder, watchers).run()
                 seconds = time.monotonic() - began
             share = (_trained_seconds(planner) - before) / (seconds * slots)
-            parts.say(f"{left} runs in {duration(seconds)}; {100 * share:.0f} % of the slots' time was training.")
+            trained = len(planner.results) - known  # a study that was changed may find some that it had not decided yet
+            parts.say(f"{trained} runs in {duration(seconds)}; {100 * share:.0f} % of the slots' time was training.")
     except (KeyboardInterrupt, ExecutorError) as error:
         return error
     return None

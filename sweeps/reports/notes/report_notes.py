@@ -70,8 +70,8 @@ def _about_scope(report: Report) -> str:
         every = "But for those over seeds and images, every interval and test"
     if study.data.get("split_seed") == SPLIT_OF_RUN:
         return (
-            f"{every} is for one test set: splits are drawn with the seeds, so it tells how much "
-            "another seed and split of the training images would change, not other test images."
+            f"{every} is over seeds and the splits that they draw: it tells how much another seed and split would "
+            "change, and other test images only where the data set's are drawn with the split and not given."
         )
     return (
         f"{every} is for one split and one test set: it tells how much another seed would change, "

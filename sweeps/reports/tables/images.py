@@ -16,6 +16,7 @@ from setsweep.sweeps.reports.wording import (
     settings,
     with_half_width,
 )
+from setsweep.sweeps.statistics.comparisons import Comparison
 from setsweep.sweeps.statistics.over_images import OverImages
 
 
@@ -47,25 +48,28 @@ def _row(report: Report, each: OverImages, columns: Sequence[str], alpha: float)
     names = {"arm": contrast_name(report.study, each), "at": settings(each.point), "metric": metric_label(each.metric)}
     tests = list(each.by_seed.values())
     p_values = [test.p for test in tests]
-    planned = {(c.arm, c.baseline, str(c.point), c.metric): c.n for c in report.comparisons}
-    n = planned[each.arm, each.baseline, str(each.point), each.metric]
+    (own,) = (
+        c
+        for c in report.comparisons
+        if (c.candidate, c.baseline, c.metric) == (each.candidate, each.baseline, each.metric)
+    )
     return [
         *(names[column] for column in columns),
-        *_intervals(each),
+        *_intervals(each, own),
         f"{statistics.mean(test.better for test in tests):.0f}",
         f"{statistics.mean(test.worse for test in tests):.0f}",
         _spread(p_values),
         f"{sum(p < alpha for p in p_values)} of {len(p_values)}",
         str(each.images),
-        count(len(tests), n),
+        count(len(tests), own.n),
     ]
 
 
-def _intervals(each: OverImages) -> tuple[str, str]:
+def _intervals(each: OverImages, own: Comparison) -> tuple[str, str]:
     """The difference with the half-width over seeds alone, and with that over seeds and test images."""
     found = each.crossed
     if found is None or found.difference is None:
-        return MISSING, MISSING
+        return with_half_width(own.metric, own.difference, own.ci_low, own.ci_high, signed=True), MISSING
     middle, seeds = found.difference, found.over_seeds
     ends = (None, None) if seeds is None else (middle - seeds, middle + seeds)
     with_images = (found.ci_low, found.ci_high)

@@ -131,5 +131,5 @@ def test_what_reading_the_study_has_changed_is_told_last(make_study: Any, result
 def test_where_splits_are_drawn_with_the_seeds_intervals_are_over_both(make_study: Any, results: Any) -> None:
     study = make_study(data={"name": "digits", "split_seed": "run"})
     assert notes(build_report(study, results(study)))[1].startswith(
-        "Every interval and test is for one test set: splits"
+        "Every interval and test is over seeds and the splits that they draw"
     )
