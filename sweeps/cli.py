@@ -62,8 +62,13 @@ def _app() -> App:
         result_action="return_value",
     )
     for module, about in commands().items():
-        app.command(f"{module}:command", name=module.rpartition(".")[2], help=about)
+        app.command(f"{module}:command", name=_name(module), help=about)
     return app
+
+
+def _name(module: str) -> str:
+    """The command of a module: ``import`` is no name for one, ``import_`` is."""
+    return module.rpartition(".")[2].removesuffix("_")
 
 
 def commands() -> dict[str, str]:

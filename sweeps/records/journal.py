@@ -12,7 +12,7 @@ import json
 import os
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -51,7 +51,7 @@ class Journal:
         self.looks: list[Look] = []
         self._file: int | None = None
         if not read_only:
-            self._file = self._open(folder)
+            self._file = _open(folder)
         try:
             self._read(truncate=not read_only)
         except JournalError:
@@ -123,29 +123,6 @@ class Journal:
     ) -> None:
         self.close()
 
-    def _open(self, folder: Path) -> int:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise JournalError(
-                f"storage must be a folder that can be written, got {folder}: {error.strerror}."
-            ) from None
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(file)
-            if isinstance(error, BlockingIOError):
-                rule = (
-                    f"be written by one sweep at a time, got {folder}, which another one is writing{_writer(folder)}."
-                )
-            else:
-                rule = f"be on a file system with locks, got {folder}: {error.strerror}."
-            raise JournalError(f"storage must {rule}") from None
-        _flush_entry(folder)
-        _sign(folder)
-        return file
-
     def _read(self, *, truncate: bool) -> None:
         if not self.path.exists():
             return
@@ -195,6 +172,39 @@ class Journal:
             os.fsync(self._file)
         except OSError as error:
             raise JournalError(f"{self.path}: must be written to go on, got: {error.strerror}.") from None
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Within it no sweep writes into the folder, whose journal need not be in order. Raises JournalError: one does."""
+    file = _open(folder)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            (folder / WRITER).unlink(missing_ok=True)
+        os.close(file)
+
+
+def _open(folder: Path) -> int:
+    """The journal, for this process alone."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = os.open(folder / FILE, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise JournalError(f"storage must be a folder that can be written, got {folder}: {error.strerror}.") from None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(file)
+        if isinstance(error, BlockingIOError):
+            rule = f"be written by one sweep at a time, got {folder}, which another one is writing{_writer(folder)}."
+        else:
+            rule = f"be on a file system with locks, got {folder}: {error.strerror}."
+        raise JournalError(f"storage must {rule}") from None
+    _flush_entry(folder)
+    _sign(folder)
+    return file
 
 
 def _sign(folder: Path) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from setsweep.losses.values import nearest
 from setsweep.sweeps.planning.looks import Look
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
@@ -19,6 +20,7 @@ from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.settings.yaml_text import read_yaml
 
+ARCHIVED = "archived"  # the mark of a study that was put aside, see `records.archive`
 _SHOWN = 5
 
 
@@ -101,6 +103,7 @@ def open_journal(study: Study, folder: Path, *, replace: bool = False) -> Journa
     begun = {} if defaults == 1 else {"defaults": defaults}
     journal.describe({"name": study.name, "protocol": study.protocol(), "text": study.text, **begun})
     _keep_study_file(study, folder)
+    (folder / ARCHIVED).unlink(missing_ok=True)  # a study that is run is in use
     return journal
 
 
@@ -150,6 +153,27 @@ def _keep_study_file(study: Study, folder: Path) -> None:
     if not path.exists() or path.read_text(encoding="utf-8") != study.text:
         partial.write_text(study.text, encoding="utf-8")
         partial.replace(path)
+
+
+def stored_studies(storage: Path) -> list[Path]:
+    """The folders of the studies that were run in a storage, those in the archive included."""
+    return sorted(path.parent for path in storage.glob("*/study.yaml") if not path.parent.name.startswith("."))
+
+
+def begun_folder(name_or_path: str, storage: str) -> Path:
+    """The folder of a study that was run there, whatever is in it by now.
+
+    Raises:
+        ValueError: there is none of that name; lists those that there are.
+    """
+    name = name_or_path
+    if "/" in name_or_path or name_or_path.endswith((".yaml", ".yml")):
+        name = read_study(name_or_path).name
+    names = [folder.name for folder in stored_studies(storage_folder(storage))]
+    if name in names:
+        return study_folder(storage, name)
+    there = f"{nearest(name, names)} There: {', '.join(names)}." if names else storages_nearby()
+    raise ValueError(f"STUDY must be one that was run in {storage!r}, got {name!r}.{there}")
 
 
 def stored_study(name_or_path: str, storage: str) -> tuple[Study, Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -10,18 +11,26 @@ from rich.table import Table
 
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED
+from setsweep.sweeps.records.archive import is_archived
 from setsweep.sweeps.records.journal import FILE
 from setsweep.sweeps.records.status_file import running_now
-from setsweep.sweeps.records.study_folder import storage_folder, storages_nearby, stored_planner, stored_study
+from setsweep.sweeps.records.study_folder import (
+    storage_folder,
+    storages_nearby,
+    stored_planner,
+    stored_studies,
+    stored_study,
+)
 from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.study.study import Study
 
 
-def command(study: str | None = None, *, storage: str = DEFAULT_STORAGE) -> int:
+def command(study: str | None = None, *, archived: bool = False, storage: str = DEFAULT_STORAGE) -> int:
     """Print what is done, running, failed and waiting.
 
     Args:
         study: a study file, or the name of a study; default: all studies of the storage.
+        archived: list those in the archive, too.
         storage: folder or file:// URL where results are kept.
     """
     if study is not None:
@@ -29,11 +38,13 @@ def command(study: str | None = None, *, storage: str = DEFAULT_STORAGE) -> int:
         if not (folder / FILE).exists():
             rule = f"--storage must be a folder in which {read.name!r} was run, got {storage!r}."
             raise ValueError(f"{rule}{storages_nearby()}")
-        table, failed = _arms(read, folder)
+        (table, failed), hidden = _arms(read, folder), 0
     else:
         read = None
-        table, failed = _studies(storage_folder(storage))
-    if table.row_count == 0:
+        table, failed, hidden = _studies(storage_folder(storage), archived=archived)
+        if hidden:
+            print(f"{hidden} archived: --archived lists {'it' if hidden == 1 else 'them'}, too.", file=sys.stderr)
+    if table.row_count == 0 and not hidden:
         rule = f"--storage must be a folder in which a study was run, got {storage!r}.{storages_nearby()}"
         raise ValueError(f"{rule} 'setsweep studies' lists what can be run.")
     Console().print(table)
@@ -42,16 +53,19 @@ def command(study: str | None = None, *, storage: str = DEFAULT_STORAGE) -> int:
     return FAILED if failed else DONE
 
 
-def _studies(storage: Path) -> tuple[Table, int]:
+def _studies(storage: Path, *, archived: bool) -> tuple[Table, int, int]:
+    """The table, how many runs failed, and how many studies are not listed."""
     table, failed = _table("study"), 0
-    for path in sorted(storage.glob("*/study.yaml")):
-        study, folder = read_study(path), path.parent
+    there = stored_studies(storage)
+    listed = [folder for folder in there if archived or not is_archived(folder)]
+    for folder in listed:
+        study = read_study(folder / "study.yaml")
         planner = stored_planner(study, folder)
         states = Counter[str](result.status for _, result in planner.runs() if result is not None)
         running = len(running_now(folder))
         _row(table, study.name, states, running, planner.total)
         failed += states["failed"] + states["diverged"]
-    return table, failed
+    return table, failed, len(there) - len(listed)
 
 
 def _arms(study: Study, folder: Path) -> tuple[Table, int]:
