@@ -15,7 +15,9 @@ from rich.table import Table
 
 from setsweep.data.trust import allow as allow_packages
 from setsweep.sweeps import DEFAULT_STORAGE, read_study
+from setsweep.sweeps.commands.as_json import AsJson
 from setsweep.sweeps.commands.exit_codes import DONE
+from setsweep.sweeps.commands.planned import Plan, plain_plan
 from setsweep.sweeps.execution.capacity import room
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.planning.race import rungs
@@ -23,6 +25,7 @@ from setsweep.sweeps.planning.seed_groups import first_candidate
 from setsweep.sweeps.records.study_folder import stored_planner, study_folder
 from setsweep.sweeps.reports.foresight import smallest_difference
 from setsweep.sweeps.study.design.layout import design
+from setsweep.sweeps.study.json_text import json_text
 from setsweep.sweeps.study.study import Resources, Study
 from setsweep.sweeps.sweep.cost import Cost, can_be_measured, measure, read_rates, save_rates
 from setsweep.sweeps.sweep.preflight import check_functions
@@ -44,6 +47,7 @@ def command(
     slots: int | None = None,
     rate: Path | None = None,
     save_rate: Path | None = None,
+    as_json: AsJson = False,
     allow: Annotated[list[str] | None, Parameter(name="--allow", negative=())] = None,
 ) -> int:
     """Print what a study would run, how long and with how much memory; nothing is recorded.
@@ -55,21 +59,22 @@ def command(
         slots: runs at once; default: what this machine has room for.
         rate: a file with what runs take, as it was measured on another machine, instead of a measurement.
         save_rate: write what is measured into such a file.
+        as_json: print it as JSON.
         allow: a package whose functions the study may name besides those of its own folder; may be given several times.
     """
     allow_packages(allow or ())
-    print_plan(read_study(study, overrides or ()), storage=storage, slots=slots, rate=rate, save_rate=save_rate)
+    read = read_study(study, overrides or ())
+    plan = _plan(read, storage=storage, slots=slots, rate=rate, save_rate=save_rate)
+    if as_json:
+        print(json_text(plain_plan(plan)), end="")
+    else:
+        _print(plan)
+        if save_rate is not None and plan.known:
+            print(f"What runs take is in {save_rate}, for 'setsweep plan --rate'.")
     return DONE
 
 
-def print_plan(
-    study: Study,
-    *,
-    storage: str,
-    slots: int | None = None,
-    rate: Path | None = None,
-    save_rate: Path | None = None,
-) -> None:
+def _plan(study: Study, *, storage: str, slots: int | None, rate: Path | None, save_rate: Path | None) -> Plan:
     """See `command`."""
     planner = stored_planner(study, study_folder(storage, study.name))
     study = planner.study
@@ -80,22 +85,28 @@ def print_plan(
     slots = slots or (_slots(study.resources) if known and rate is None else None)
     configs = {arm: _example(study, arm) for arm in study.arms}
     first = {arm: seeds[0] for arm, seeds in configs.items()}
-    left = {arm: planner.total_of(arm) - _done(planner, arm) for arm in study.arms}
+    left = {arm: planner.counts(arm).left for arm in study.arms}
     costs: dict[str, Cost] = {}
     if rate is not None:
         costs = read_rates(rate, study, first)
     elif known:
         costs = {arm: _measured(study, arm, configs[arm]) for arm in study.arms if left[arm] > 0}
-    console = Console()
-    console.print(_table(study, planner, costs))
-    console.print(_time(study, costs, left, slots) if known else UNKNOWN)
     if save_rate is not None and known:
         save_rates(save_rate, study, costs, first)
-        console.print(f"What runs take is in {save_rate}, for 'setsweep plan --rate'.", highlight=False)
+    return Plan(study=study, planner=planner, costs=costs, slots=slots, known=known)
+
+
+def _print(plan: Plan) -> None:
+    study, planner, costs = plan.study, plan.planner, plan.costs
+    console = Console()
+    for note in study.notes:
+        console.print(f"Note: {note}", highlight=False, markup=False)
+    console.print(_table(study, planner, costs))
+    console.print(_time(plan) if plan.known else UNKNOWN)
     if seen := smallest_difference(study, planner.runs()):
         console.print(seen)
     if study.keep.scores != "none" and all(cost.scores is not None for cost in costs.values()):
-        kept = sum((cost.scores or 0) * _kept(planner, arm, planner.total_of(arm)) for arm, cost in costs.items())
+        kept = sum((cost.scores or 0) * _kept(planner, arm, planner.counts(arm).total) for arm, cost in costs.items())
         console.print(f"Scores kept: at most {kept / 2**30:.2g} GiB, of {study.keep.limit:g} GiB that they may take.")
 
 
@@ -112,10 +123,13 @@ def _table(study: Study, planner: Planner, costs: Mapping[str, Cost]) -> Table:
     runs_planned = f"{planner.total}" if planner.most == planner.total else f"{planner.total} to {planner.most}"
     table = Table(box=None, title=f"{study.name}: {runs_planned} runs", title_justify="left")
     varied = ["sensitivity"] if study.sensitivity else []
-    for heading in ("arm", "search", "confirm", *varied, "runs", "done", "a run takes", "memory"):
+    some_failed = planner.counts().ended > planner.counts().done
+    states = ["runs", "done", *(["failed"] if some_failed else [])]
+    for heading in ("arm", "search", "confirm", *varied, *states, "a run takes", "memory"):
         table.add_column(heading, justify="left" if heading == "arm" else "right")
     for arm in study.arms:
-        numbers = (str(planner.total_of(arm)), str(_done(planner, arm)))
+        counts = planner.counts(arm)
+        numbers = [str(each) for each in (counts.total, counts.done, counts.ended - counts.done)][: len(states)]
         table.add_row(arm, *_counts(study, arm), *numbers, *_cost(costs.get(arm)))
     return table
 
@@ -126,8 +140,8 @@ def _cost(cost: Cost | None) -> tuple[str, str]:
     return _precise(cost.seconds), "-" if math.isnan(cost.mebibytes) else f"{cost.mebibytes:.0f} MiB"
 
 
-def _time(study: Study, costs: Mapping[str, Cost], left: Mapping[str, int], slots: int | None) -> str:
-    seconds = sum(cost.seconds * max(0, left[arm]) for arm, cost in costs.items())
+def _time(plan: Plan) -> str:
+    study, slots, seconds = plan.study, plan.slots, plan.seconds
     if slots is None:
         return f"About {duration(seconds)} of training, divided by the slots that there are. Nothing was recorded."
     return (
@@ -135,10 +149,6 @@ def _time(study: Study, costs: Mapping[str, Cost], left: Mapping[str, int], slot
         f"{study.resources.cpus:g} CPU and {_amount(study.resources.gpus)} GPU, and some seconds to start. "
         "Nothing was recorded."
     )
-
-
-def _done(planner: Planner, arm: str) -> int:
-    return sum(result is not None for run, result in planner.runs() if run.arm == arm)
 
 
 def _kept(planner: Planner, arm: str, runs: int) -> int:

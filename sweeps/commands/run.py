@@ -61,7 +61,10 @@ def command(
         console.print(f"Not all could be drawn: {ended.folder / 'report' / PROBLEMS}", highlight=False, markup=False)
     if ended.stopped is None:
         return FAILED if ended.report.counts.failed else DONE
-    console.print(f"Stopped; {ended.kept} are done and kept. The same command goes on from here.", highlight=False)
+    counts = ended.counts
+    failed = f", {counts.ended - counts.done} diverged or failed," if counts.ended > counts.done else ""
+    kept = f"Stopped; {counts.done} of {counts.total} runs are done{failed} and kept."
+    console.print(f"{kept} The same command goes on from here.", highlight=False)
     if isinstance(ended.stopped, ExecutorError):
         raise ended.stopped
     return STOPPED

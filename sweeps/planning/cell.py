@@ -7,8 +7,10 @@ results that it waits for are there.
 from __future__ import annotations
 
 import itertools
+import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +28,20 @@ from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.run_result import RunResult
 
 Results = Mapping[str, RunResult]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Best:
+    """The numbers that a report has of an arm at a point, as far as they are known.
+
+    Args:
+        searched: the mean of the best trial in the search, over the seeds that the choice is made by; while the first
+            round goes on, over those that all trials have which have ended.
+        confirmed: the mean of the confirmation's runs that have a number.
+    """
+
+    searched: float | None
+    confirmed: float | None
 
 
 class Cell:
@@ -88,6 +104,17 @@ class Cell:
         return (
             f"rung {self._rung + 1} of {len(plan)}: {plan[self._rung].trials} trials x {plan[self._rung].seeds} seeds"
         )
+
+    @property
+    def best(self) -> Best:
+        """What its search and its confirmation have come to."""
+        metric = self.study.primary
+        runs = [run for (stage, _), runs in self._of.items() if stage == "confirm" for run in runs]
+        results = [self._results.get(run.key) for run in runs]
+        values = [result.metrics.get(metric, math.nan) for result in results if result and result.status == "done"]
+        values = [value for value in values if math.isfinite(value)]
+        searched = None if self.searching is None else self.searching.best_mean
+        return Best(searched=searched, confirmed=math.fsum(values) / len(values) if values else None)
 
     def advance(self, results: Results) -> list[PlannedRun]:
         """Go as far as the results allow; returns the runs decided on the way."""

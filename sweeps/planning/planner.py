@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from setsweep.sweeps.execution.answers import Done, Wait
 from setsweep.sweeps.planning.candidate import Candidate
-from setsweep.sweeps.planning.cell import Cell
+from setsweep.sweeps.planning.cell import Best, Cell
+from setsweep.sweeps.planning.counts import Counts, count_runs
 from setsweep.sweeps.planning.looks import Look, look_at
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.precision import Pilots
@@ -45,7 +46,6 @@ class Planner:
         results: all results by run key, those included that the study does not ask for (any more).
         done: how many of the study's runs have a result. Where two arms ask for the same training, it is trained once
             and counts in both, here as in `total`.
-        failed: how many of those have diverged or failed.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Planner:
     ) -> None:
         self.study = study
         self.results: dict[str, RunResult] = dict(known or {})
-        self.done = self.failed = 0
+        self.done = 0
         self._given: set[str] = set()
         self._cells = _cells(study, trials or KnownTrials())
         self._of_key: dict[str, list[PlannedRun]] = {}
@@ -88,7 +88,7 @@ class Planner:
         if result.key in self.results:
             return
         self.results[result.key] = result
-        self._count(result, len(self.runs_of(result.key)))
+        self.done += len(self.runs_of(result.key))
         for cell in self._waiting_for.pop(result.key, ()):
             cell.missing.discard(result.key)
             self._advance(cell)
@@ -143,23 +143,24 @@ class Planner:
                     done.setdefault(run.candidate, []).append(run)
         return [look_at(runs, self.study) for runs in done.values()]
 
-    def total_of(self, arm: str) -> int:
-        """How many of them are of one arm."""
-        return sum(cell.total for cell in self._cells if cell.arm.name == arm)
+    def counts(self, arm: str | None = None) -> Counts:
+        """The study's runs by their state, or those of one arm."""
+        cells = [cell for cell in self._cells if arm in (None, cell.arm.name)]
+        results = (self.results.get(run.key) for cell in cells for run in cell.runs)
+        return count_runs(results, sum(cell.total for cell in cells))
+
+    def best(self, arm: str) -> list[Best]:
+        """The best of an arm so far, for each point of the grid."""
+        return [cell.best for cell in self._cells if cell.arm.name == arm]
 
     def _advance(self, cell: Cell) -> None:
         decided = cell.advance(self.results)
         for run in decided:
             self._of_key.setdefault(run.key, []).append(run)
             self._groups.setdefault(run.candidate, []).append(run)
-            if run.key in self.results:
-                self._count(self.results[run.key], 1)
+            self.done += run.key in self.results
         for key in {run.key for run in decided if run.key in cell.missing}:
             self._waiting_for.setdefault(key, []).append(cell)
-
-    def _count(self, result: RunResult, runs: int) -> None:
-        self.done += runs
-        self.failed += runs if result.status != "done" else 0
 
 
 def _cells(study: Study, trials: KnownTrials) -> list[Cell]:

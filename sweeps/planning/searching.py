@@ -83,6 +83,13 @@ class Searching:
         """The means that the choice is made by: over the seeds that all have, of a race those of its last round."""
         return self.rounds()[-1].means if self.search.race is not None else common_means(self._values)
 
+    @property
+    def best_mean(self) -> float | None:
+        """Of the trial that leads: its mean in the last round that is over, before that over the seeds all have."""
+        over = [each.means for each in self.rounds() if each.means]
+        means = over[-1] if over else common_means(self._values)
+        return means[best_first(means)[0]] if means else None
+
     def front(self) -> list[int]:
         """Of several objectives: the trials that are confirmed, the best by the first objective before the others."""
         signs = [1.0 if more_is_better(metric) else -1.0 for metric in self.search.objectives]

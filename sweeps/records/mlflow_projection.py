@@ -125,7 +125,8 @@ class Projection:
             if 0 < len(done) < len(members) and any(run.key in self._touched for run, _ in done):
                 recorder.group(done, len(members))
         self._touched.clear()
-        recorder.page(build_page(build_report(self._study, runs), running=list(self._running.values())))
+        report = build_report(self._study, runs, total=self._planner.total)
+        recorder.page(build_page(report, running=list(self._running.values())))
 
     def flush(self) -> bool:
         """Wait until every result so far is in MLflow; whether it is."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from setsweep.sweeps.planning.candidate import Candidate, OfCandidate
+from setsweep.sweeps.planning.counts import count_runs
 from setsweep.sweeps.planning.looks import Look
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.statistics.aggregates import Aggregate, aggregate
@@ -27,7 +28,10 @@ from setsweep.trainables.evaluation.at_epoch import with_values_at
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
-    """Runs by their state; `failed` holds the diverged ones too, and all but `planned` add up to `planned`."""
+    """Runs by their state; `failed` holds the diverged ones too, and all but `planned` add up to `planned`.
+
+    Those are counted, too, that are not decided yet: it is the number that a plan has told.
+    """
 
     planned: int
     done: int
@@ -105,11 +109,19 @@ class Report:
 
 
 def build_report(
-    study: Study, runs: Sequence[tuple[PlannedRun, RunResult | None]], looks: Sequence[Look] = ()
+    study: Study,
+    runs: Sequence[tuple[PlannedRun, RunResult | None]],
+    looks: Sequence[Look] = (),
+    *,
+    total: int | None = None,
 ) -> Report:
-    """The report of `runs`, all those that the study has asked for so far; None marks a run that is not done yet.
+    """The report of `runs`; it does not depend on their order.
 
-    It does not depend on the order of `runs`. `looks` are the confirmations that were complete, now and before.
+    Args:
+        study: that they are of.
+        runs: all that the study has asked for so far; None marks a run that is not done yet.
+        looks: the confirmations that were complete, now and before.
+        total: how many runs there will be; None: those that there are.
     """
     arms = {name: index for index, name in enumerate(study.arms)}
     points = {point_key(point): index for index, point in enumerate(study.points())}
@@ -122,7 +134,7 @@ def build_report(
     ordered = sorted(asked, key=lambda pair: (order(pair[0]), pair[0].seed))
     aggregates = sorted(aggregate(ordered, confidence=study.compare.confidence, pilot=study.pilot), key=order)
     comparisons = compare(aggregates, study)
-    counts = _counts(ordered)
+    counts = _counts(ordered, total)
     chosen = _chosen(ordered)
     confirmed = {(c.arm, point_key(c.point)) for c in chosen if c.done + c.failed == len(c.seeds)}
     unconfirmed = [(arm, p) for arm in arms for p in study.points() if (arm, point_key(p)) not in confirmed]
@@ -160,10 +172,10 @@ def _unusual(study: Study, aggregates: Sequence[Aggregate]) -> list[Unusual]:
     return unusual_seeds([a for a in aggregates if a.stage == "confirm" and a.metric == study.primary])
 
 
-def _counts(runs: Sequence[tuple[PlannedRun, RunResult | None]]) -> Counts:
-    done = sum(result is not None and result.status == "done" for _, result in runs)
-    waiting = sum(result is None for _, result in runs)
-    return Counts(planned=len(runs), done=done, failed=len(runs) - done - waiting, waiting=waiting)
+def _counts(runs: Sequence[tuple[PlannedRun, RunResult | None]], total: int | None = None) -> Counts:
+    counted = count_runs((result for _, result in runs), max(len(runs), total or 0))
+    failed = counted.diverged + counted.failed
+    return Counts(planned=counted.total, done=counted.done, failed=failed, waiting=counted.left)
 
 
 def _chosen(runs: Sequence[tuple[PlannedRun, RunResult | None]]) -> tuple[Chosen, ...]:

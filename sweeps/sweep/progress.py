@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.live import Live
@@ -12,15 +12,15 @@ from rich.text import Text
 
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.reports.wording import is_accuracy, number
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.run_result import RunResult
-from setsweep.trainables.evaluation.metric import accuracy
 
 LOG_SECONDS = 30.0
 
 
 class Progress:
-    """Runs done, running, failed and left; the best validation value so far of every arm; the time left.
+    """Runs done, running, failed and left; the means that the report will have of every arm so far; the time left.
 
     Args:
         study: what runs.
@@ -30,7 +30,6 @@ class Progress:
 
     def __init__(self, study: Study, planner: Planner, *, console: Console) -> None:
         self.study, self.planner, self.console = study, planner, console
-        self.metric = study.search.objective if study.search else accuracy("avg", study.k[0], split="val").name
         self.note = ""
         self._began = self._logged = time.monotonic()
         self._at_start = planner.done
@@ -59,7 +58,7 @@ class Progress:
             self._say(f"{result.status}: {run.arm} {_values(run)} seed {run.seed}: {result.reason}", style="red")
         elif self._first:
             self._first = False
-            self._say(f"first result after {time.monotonic() - self._began:.1f} s")
+            self._say(f"first result {time.monotonic() - self._began:.1f} s after the training began")
 
     def tick(self) -> None:
         """Log a line now and then where nothing is redrawn."""
@@ -71,9 +70,10 @@ class Progress:
 
     def summary(self) -> str:
         """One line: how far the study is."""
-        done, failed, running = self.planner.done, self.planner.failed, len(self._running)
-        parts = [f"{done} of {self.planner.total} runs done", f"{running} running", f"{failed} failed"]
-        parts += [f"{max(0, self.planner.total - done - running)} left", self._time_left()]
+        counts, running = self.planner.counts(), len(self._running)
+        parts = [f"{counts.done} of {counts.total} runs done", f"{running} running"]
+        parts += [f"{counts.diverged + counts.failed} failed", f"{max(0, counts.left - running)} left"]
+        parts += [self._time_left()]
         return ", ".join(part for part in [*parts, self.note] if part)
 
     def doing(self, arm: str) -> str:
@@ -95,20 +95,23 @@ class Progress:
 
     def _table(self) -> Table:
         table = Table(title=Text(f"{self.study.name}: {self.summary()}"), title_justify="left", box=None)
-        for heading in ("arm", f"best {self.metric}", "runs", "at"):
+        search = self.study.search
+        searched = [] if search is None else [f"best of search: {search.objective}"]
+        for heading in ("arm", *searched, f"confirmed: {self.study.primary}", "done", "failed", "at"):
             table.add_column(heading, justify="left" if heading in ("arm", "at") else "right")
-        best: dict[str, float] = {}
-        runs: dict[str, int] = defaultdict(int)
-        for run, result in self.planner.runs():
-            if result is not None:
-                runs[run.arm] += 1
-                value = result.metrics.get(self.metric)
-                if value is not None:
-                    best[run.arm] = max(value, best.get(run.arm, value))
         for arm in self.study.arms:
-            value = best.get(arm)
-            table.add_row(arm, "" if value is None else f"{100 * value:.2f} %", str(runs[arm]), self.doing(arm))
+            counts, best = self.planner.counts(arm), self.planner.best(arm)
+            shown = [_range(search.objective, [each.searched for each in best])] if search else []
+            shown += [_range(self.study.primary, [each.confirmed for each in best])]
+            table.add_row(arm, *shown, str(counts.done), str(counts.diverged + counts.failed), self.doing(arm))
         return table
+
+
+def _range(metric: str, means: Sequence[float | None]) -> str:
+    """A mean over seeds as the report has it; of several grid points the least and the largest."""
+    known = sorted(mean for mean in means if mean is not None)
+    ends = list(dict.fromkeys(number(metric, mean) for mean in (known[:1] + known[-1:])))
+    return " to ".join(ends) + (" %" if ends and is_accuracy(metric) else "")
 
 
 def duration(seconds: float) -> str:

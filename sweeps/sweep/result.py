@@ -45,7 +45,7 @@ class StudyResult:
         asked = self.study.at_epochs
         found = planner.runs() if runs is None else runs
         self._runs = [(run, result and with_values_at(result, asked)) for run, result in found]
-        self._report = build_report(self.study, self._runs, looks)
+        self._report = build_report(self.study, self._runs, looks, total=planner.total if runs is None else None)
 
     @property
     def complete(self) -> bool:

@@ -16,6 +16,7 @@ from rich.console import Console
 
 from setsweep.sweeps.execution.datasets import DatasetCache
 from setsweep.sweeps.execution.errors import ExecutorError
+from setsweep.sweeps.planning.counts import Counts
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.failed_runs import FailedRuns
 from setsweep.sweeps.records.journal import Journal
@@ -30,6 +31,7 @@ from setsweep.sweeps.sweep.executors import Where, opened
 from setsweep.sweeps.sweep.loop import Sweep, Watcher
 from setsweep.sweeps.sweep.preflight import check_runs
 from setsweep.sweeps.sweep.progress import Progress, duration
+from setsweep.sweeps.sweep.slot_time import training_seconds
 
 Stop = KeyboardInterrupt | ExecutorError
 
@@ -63,7 +65,7 @@ class Ended:
         records: where MLflow's records are, or what is missing of them.
         address: where the results are in the MLflow UI; None: MLflow has not answered.
         stopped: what stopped it before its end: Ctrl-C, SIGTERM, or a cluster that gave up; None: nothing.
-        kept: how many of the study's runs are done and kept, e.g. "3 of 7 runs".
+        counts: of the study's runs.
     """
 
     report: Report
@@ -71,7 +73,7 @@ class Ended:
     records: str
     address: str | None
     stopped: Stop | None
-    kept: str
+    counts: Counts
 
 
 def run_study(study: Study, options: RunOptions, console: Console) -> Ended:
@@ -103,17 +105,16 @@ def run_study(study: Study, options: RunOptions, console: Console) -> Ended:
                 raise stopped
             for look in planner.looks():
                 journal.add_look(look)
-            report = build_report(study, planner.runs(), journal.looks)
+            report = build_report(study, planner.runs(), journal.looks, total=planner.total)
             if not (projection.up_to_date and (folder / "report").is_dir()):
                 projection.finish(report, write_report(report, folder / "report"), stopped=stopped is not None)
-    kept = f"{planner.done} of {planner.total} runs"
     return Ended(
         report=report,
         folder=folder,
         records=projection.outcome(),
         address=projection.address,
         stopped=stopped,
-        kept=kept,
+        counts=planner.counts(),
     )
 
 
@@ -137,9 +138,11 @@ def _run_what_is_left(parts: _Parts, where: Where, projection: Projection) -> St
     study, planner = parts.study, parts.planner
     left = planner.total - planner.done
     if left <= 0:
-        parts.say(f"All {planner.total} runs of {study.name} are done.")
+        counts = planner.counts()
+        how = "are done" if counts.done == counts.total else f"have ended: {counts.ended_text}"
+        parts.say(f"All {counts.total} runs of {study.name} {how}.")
         return None
-    began, before, known = time.monotonic(), _trained_seconds(planner), len(planner.results)
+    began, known = time.time(), set(planner.results)
     try:
         with (
             opened(where, study, planner, parts.datasets, parts.say) as executor,
@@ -152,17 +155,13 @@ def _run_what_is_left(parts: _Parts, where: Where, projection: Projection) -> St
                 watchers: list[Watcher] = [FailedRuns(parts.folder), projection, progress, StatusFile(parts.folder)]
                 projection.on_problem = lambda problem: setattr(progress, "note", problem)
                 Sweep(study, planner, executor, parts.journal, parts.folder, watchers).run()
-                seconds = time.monotonic() - began
-            share = (_trained_seconds(planner) - before) / (seconds * slots)
-            trained = len(planner.results) - known  # a study that was changed may find some that it had not decided yet
-            parts.say(f"{trained} runs in {duration(seconds)}; {100 * share:.0f} % of the slots' time was training.")
+            seconds = time.time() - began
+            new = [result for key, result in planner.results.items() if key not in known]
+            share = training_seconds(new, since=began) / (seconds * slots)
+            parts.say(f"{len(new)} runs in {duration(seconds)}; {100 * share:.0f} % of the slots' time was training.")
     except (KeyboardInterrupt, ExecutorError) as error:
         return error
     return None
-
-
-def _trained_seconds(planner: Planner) -> float:
-    return sum(result.seconds for result in planner.results.values())
 
 
 @contextmanager

@@ -105,7 +105,8 @@ def test_a_diverging_arm_is_counted_and_its_reason_shown(setsweep: Command, smal
     assert "must be finite, got nan" in said.out
     assert "diverged: cross_entropy seed 0: training loss must be finite" in " ".join(said.err.split())
     assert setsweep("report", "small").code == 1
-    assert "All 7 runs of small are done." in setsweep("run", small, "--set", "training.optimizer.lr=1e30").err
+    again = setsweep("run", small, "--set", "training.optimizer.lr=1e30").err
+    assert "All 7 runs of small have ended: 0 done, 7 diverged or failed." in again
 
 
 BROKEN = """\

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -26,6 +27,21 @@ def _setting(name: str, setting: Setting) -> str:
     unit = f" {setting.unit}" if setting.unit else ""
     search = f", {found}" if (found := searched(setting)) else ""
     return f"{name} = {default(setting) or 'none'}{unit} ({setting.rule.words}){search}"
+
+
+def plain_settings(section: str, name: str) -> dict[str, Any]:
+    """The settings of a row as plain data: default, rule, range worth searching, unit, and what each is."""
+    return {
+        key: {
+            "default": setting.default,
+            "must_be": setting.rule.words,
+            "default_space": setting.search and {kind: list(values) for kind, values in setting.search.items()},
+            "unit": setting.unit or None,
+            "about": setting.about,
+        }
+        for key, setting in declared_settings(section, {"name": name}).items()
+        if (section, key) != ("loss", "k")
+    }
 
 
 def default(setting: Setting) -> str:

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from importlib import resources
 
+from setsweep.sweeps.commands.as_json import AsJson
 from setsweep.sweeps.commands.exit_codes import DONE
 from setsweep.sweeps.commands.listings.listing import table
+from setsweep.sweeps.study.json_text import json_text
 from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.study.source import bundled_studies
 
 
-def command() -> int:
-    """List the bundled studies, with what they are about."""
+def command(*, as_json: AsJson = False) -> int:
+    """List the bundled studies, with what they are about.
+
+    Args:
+        as_json: print them as JSON.
+    """
     read = []
     for name in bundled_studies():
         with resources.as_file(resources.files("setsweep.sweeps") / "studies" / f"{name}.yaml") as path:
             read.append(read_study(path))
+    if as_json:
+        plain = [{"name": s.name, "about": s.about, "data": s.data["name"], "arms": list(s.arms)} for s in read]
+        print(json_text(plain), end="")
+        return DONE
     print(
         table(
             ("study", "data", "arms", "about"),

@@ -20,7 +20,7 @@ def command(study: str, *, storage: str = DEFAULT_STORAGE, tracking_uri: str | N
     """
     read, folder = stored_study(study, storage)
     planner, looks = stored_state(read, folder, results_of=storage)
-    report = build_report(planner.study, planner.runs(), looks)
+    report = build_report(planner.study, planner.runs(), looks, total=planner.total)
     with Projection(planner.study, planner, folder, tracking_uri=tracking_uri) as projection:
         if not projection.up_to_date:
             projection.finish(report, write_report(report, folder / "report"), stopped=not report.complete)

@@ -35,7 +35,7 @@ def command(
     check_format(form)
     read, folder = stored_study(study, storage)
     planner, looks = stored_state(read, folder, results_of=storage)
-    report = build_report(planner.study, planner.runs(), looks)
+    report = build_report(planner.study, planner.runs(), looks, total=planner.total)
     if out is None:
         print(render(report, form).rstrip("\n"))
     else:

@@ -34,7 +34,7 @@ def command(
     """
     check_form(form)
     planner, _ = stored_state(*stored_study(study, storage), results_of=storage)
-    report = build_report(planner.study, planner.runs())
+    report = build_report(planner.study, planner.runs(), total=planner.total)
     found = build_sensitivity(report, metric)
     if out is None:
         print(render_sensitivity(found, form).rstrip("\n"))

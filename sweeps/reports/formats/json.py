@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import math
-from collections.abc import Mapping
 from typing import Any
 
 from setsweep.sweeps.planning.candidate import Candidate, OfCandidate
@@ -13,6 +10,7 @@ from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.statistics.methods.pooled import PooledInterval
 from setsweep.sweeps.statistics.over_images import OverImages
 from setsweep.sweeps.statistics.searched import Searched
+from setsweep.sweeps.study.json_text import json_text
 
 
 def text(report: Report) -> str:
@@ -45,7 +43,7 @@ def text(report: Report) -> str:
         "looks": [each.to_dict() for each in report.looks],
         "failures": [_plain(each, "arm", "point", "stage", "trial") for each in report.failures],
     }
-    return json.dumps(_without_nan(plain), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    return json_text(plain)
 
 
 def _search(entry: Searched) -> dict[str, Any]:
@@ -74,11 +72,3 @@ def _plain(entry: OfCandidate, *first: str) -> dict[str, Any]:
     """Some fields of the entry's candidate, then its own."""
     own = {name: value for name, value in vars(entry).items() if name != "candidate"}
     return {name: getattr(entry, name) for name in first} | own
-
-
-def _without_nan(plain: Any) -> Any:
-    if isinstance(plain, Mapping):
-        return {str(name): _without_nan(value) for name, value in plain.items()}
-    if isinstance(plain, list | tuple):
-        return [_without_nan(value) for value in plain]
-    return None if isinstance(plain, float) and not math.isfinite(plain) else plain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -130,3 +131,23 @@ def test_a_plan_tells_the_rungs_of_a_race_and_what_a_precision_may_cost(
     assert said.splitlines()[0].strip() == "two: 44 to 52 runs"
     assert "12 trials x 1 seed, 4 x 3, 3 x 9" in said
     assert "2 x 3 to 7 seeds" in said
+
+
+def test_a_plan_as_json_tells_counts_and_what_they_take(setsweep: Any, small: Path) -> None:
+    """Two epochs at 3 s for 2 runs, at 5 s for 3 + 2 runs: 12 + 50 s, on two slots 31."""
+    (small.parent / "rate.yaml").write_text("seconds_per_epoch: {cross_entropy: 3, avgk: 5}\nmebibytes: {avgk: 300}\n")
+    said = setsweep("plan", small, "--rate", "rate.yaml", "--slots", 2, "--json", "--set", "training.evaluate_every=9")
+    plan = json.loads(said.out)
+    runs = {"total": 7, "done": 0, "diverged": 0, "failed": 0, "left": 7}
+    assert plan["runs"] == {**runs, "most": 7}
+    assert plan["arms"]["avgk"] == {**runs, "total": 5, "left": 5, "seconds_a_run": 10, "mebibytes": 300}
+    assert plan["arms"]["cross_entropy"]["mebibytes"] is None
+    assert (plan["seconds"], plan["slots"], plan["seconds_on_slots"]) == (62, 2, 31)
+    assert (plan["study"], plan["cpus"], plan["gpus"]) == ("small", 1, 0)
+    assert "training.evaluate_every: 9 is beyond training.epochs = 2" in plan["notes"][0]
+
+
+def test_a_plan_says_what_is_unusual_as_a_run_does(setsweep: Any, small: Path) -> None:
+    (small.parent / "rate.yaml").write_text("seconds_per_epoch: {cross_entropy: 3, avgk: 5}\n")
+    said = setsweep("plan", small, "--rate", "rate.yaml", "--slots", 2, "--set", "confirm.seeds=1")
+    assert said.out.startswith("Note: confirm.seeds: one seed gives no interval and no test; ")

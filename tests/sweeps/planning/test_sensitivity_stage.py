@@ -79,7 +79,7 @@ def test_it_begins_after_the_choice_and_all_of_it_is_counted() -> None:
     planner = Planner(study())
     # cross_entropy: 2 seeds and 2 x 3; avgk: 5 trials, 2 x 2 (choice and default), and 2 x 3.
     assert planner.total == 2 + 6 + 5 + 4 + 6
-    assert planner.total_of("avgk") == 15
+    assert planner.counts("avgk").total == 15
     given = [run.stage for run in drive(planner) if run.arm == "avgk"]
     assert given[:5] == ["search"] * 5
     assert "search" not in given[5:]
@@ -110,5 +110,5 @@ def test_an_arm_that_a_point_does_not_concern_tries_the_same_and_is_trained_once
     given = [run for run in drive(planner) if run.arm == "focal"]
     # 5 trials, and choice and default with 2 seeds each; the best trial is the first of equals, which is the default.
     assert len(given) == 5 + 2
-    assert planner.total_of("focal") == 2 * (5 + 4)
+    assert planner.counts("focal").total == 2 * (5 + 4)
     assert planner.done == planner.total

@@ -1,0 +1,66 @@
+"""What a study would run and what that takes, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from setsweep.sweeps.planning.counts import Counts
+from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.sweep.cost import Cost
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A study, and what is known of its runs.
+
+    Args:
+        study: what is asked for.
+        planner: of it, with what is done.
+        costs: by arm, of those that have something left or were measured elsewhere.
+        slots: runs at once; None: not known.
+        known: whether what runs take can be known here.
+    """
+
+    study: Study
+    planner: Planner
+    costs: Mapping[str, Cost]
+    slots: int | None
+    known: bool
+
+    @property
+    def seconds(self) -> float:
+        """Of training, of all that is left, on one slot."""
+        return sum(cost.seconds * self.planner.counts(arm).left for arm, cost in self.costs.items())
+
+
+def plain_plan(plan: Plan) -> dict[str, Any]:
+    """A plan as plain data; what is not known is null."""
+    planner, slots, seconds = plan.planner, plan.slots, plan.seconds if plan.known else None
+    return {
+        "study": plan.study.name,
+        "notes": list(plan.study.notes),
+        "runs": {**_states(planner.counts()), "most": planner.most},
+        "arms": {arm: {**_states(planner.counts(arm)), **_cost(plan.costs.get(arm))} for arm in plan.study.arms},
+        "seconds": seconds,
+        "slots": slots,
+        "seconds_on_slots": seconds / slots if seconds is not None and slots else None,
+        "cpus": plan.study.resources.cpus,
+        "gpus": plan.study.resources.gpus,
+    }
+
+
+def _states(counts: Counts) -> dict[str, int]:
+    return {
+        "total": counts.total,
+        "done": counts.done,
+        "diverged": counts.diverged,
+        "failed": counts.failed,
+        "left": counts.left,
+    }
+
+
+def _cost(cost: Cost | None) -> dict[str, float | None]:
+    return {"seconds_a_run": cost and cost.seconds, "mebibytes": cost and cost.mebibytes}
