@@ -67,6 +67,7 @@ benchmarks: $(VENV)/tested
 	$(BIN)/python tests/benchmarks/losses/speed.py
 	$(BIN)/python tests/benchmarks/losses/thresholds.py
 	$(BIN)/python tests/benchmarks/data/feed.py
+	$(BIN)/python tests/benchmarks/data/decoding.py
 	$(BIN)/python tests/benchmarks/data/memory.py
 	$(BIN)/python tests/benchmarks/trainables/seeds.py
 	$(BIN)/python tests/benchmarks/search/compare.py race --repetitions 100

@@ -12,7 +12,7 @@ from setsweep.data.dataset import Dataset, Split
 from setsweep.data.image_files import ImageFiles
 
 _SPLITS = ("train", "val", "test")
-_PLAIN = ("num_classes", "mean", "std", "class_names", "crop")
+_PLAIN = ("num_classes", "mean", "std", "class_names", "crop", "decoder")
 
 
 def to_arrays(dataset: Dataset) -> dict[str, Any]:

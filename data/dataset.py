@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor
 
+from setsweep.data.image_decoder import image_decoder
+
 if TYPE_CHECKING:
     from setsweep.data.image_files import ImageFiles
 
@@ -46,6 +48,7 @@ class Dataset:
         crop: side of the square window of an image that a model is given: a random one in training, the one in the
             middle in evaluation. None: images as they are.
         calibration: a split that nothing else looks at, for the thresholds of conformal sets; None: there is none.
+        decoder: what made pixels of image files, where all were decoded at once; see `decoded_by`.
     """
 
     train: Split
@@ -58,6 +61,12 @@ class Dataset:
     class_names: tuple[str, ...] = ()
     crop: int | None = None
     calibration: Split | None = None
+    decoder: str | None = None
+
+    @property
+    def decoded_by(self) -> str | None:
+        """What makes, or made, pixels of its image files (`data.image_decoder`); None: it isn't made of any."""
+        return self.decoder if isinstance(self.train.inputs, Tensor) else image_decoder()
 
     @property
     def input_shape(self) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 """Image files decoded by several threads, a bounded number of batches ahead of the training.
 
-PIL decodes and scales without Python's lock, so threads are enough. Which image and which window belongs to a batch is
+Files are decoded and scaled without Python's lock, so threads are enough. Which image and which window belongs to a batch is
 settled before any of it is read: batches are the same whatever the number of threads.
 """
 
@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 
 from setsweep.data.files import DataError
-from setsweep.data.image_files import ImageFiles, Place
+from setsweep.data.image_files import ImageFiles
+from setsweep.data.image_windows import Place
 
 Wanted = tuple[list[int], list[Place] | None]
 """The images of a batch by their indices, and for each where its window lies; None: in the middle."""

@@ -2,9 +2,9 @@
 
 What an image becomes is what torchvision's `Resize(resize)` and a crop make of it with PIL, apart from two shortcuts:
 
-- Only the window is computed, not the whole scaled image: equal to within 1 of 255 grey levels (rounding).
-- A JPEG file whose sides are 6 or more times what is wanted is decoded at 1/2, 1/4 or 1/8 of its size (PIL's `draft`),
-  to never less than 3 times the size wanted. Measured: 0.1 to 1.2 of 255 grey levels away on average, and 4 times
+- Pillow computes the window alone: equal to within 1 of 255 grey levels; or torch scales what torchcodec decodes: 2.
+- A JPEG file whose sides are 6 or more times what is wanted is decoded at a fraction of its size (PIL's `draft`), to
+  never less than 3 times the size wanted. Measured: 0.1 to 1.2 of 255 grey levels away on average, and 4 times
   faster for 10 megapixels. (With 2 times, it would be up to 1.9 grey levels, and 6 times faster.)
 
 As in torchvision, an orientation noted in the file is not looked at, and everything becomes RGB. Unlike there, gray
@@ -18,21 +18,17 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from torch import Tensor
 
 from setsweep.data.files import DataError
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
+from setsweep.data.image_decoder import decode_image
+from setsweep.data.image_windows import Pixels, Place, cut_window
 
 Bytes = np.ndarray[Any, np.dtype[np.bytes_]]
-Pixels = np.ndarray[Any, np.dtype[np.uint8]]
-Place = tuple[int, int]
 
-_DRAFT_GAP = 3  # a JPEG is decoded at no less than this times the size wanted
 _ENDS = {"JPEG": b"\xff\xd9", "PNG": b"IEND\xaeB`\x82"}  # the last bytes of a whole file
 
 
@@ -78,45 +74,14 @@ class ImageFiles:
         Raises:
             DataError: the file is missing or damaged.
         """
-        from PIL import Image
+        from PIL.Image import DecompressionBombError
 
         path = self.path(index)
         try:
-            with Image.open(path) as image:
-                window = _window(image, self.resize, size, place, padding)
-                return np.asarray(window).transpose(2, 0, 1)
-        except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+            image, scaled = decode_image(path, shorter=self.resize)
+        except (OSError, SyntaxError, ValueError, DecompressionBombError) as error:
             raise DataError(f"Image {path} must be readable, got: {error}. Mend it, or remove it.") from error
-
-
-def _window(image: Image, resize: int, size: int, place: Place | None, padding: int) -> Image:
-    from PIL.Image import Resampling
-
-    width, height = image.size
-    wide, high = (resize, int(resize * height / width)) if width <= height else (int(resize * width / height), resize)
-    top, left = (_start(have, size, padding, axis, place) for axis, have in enumerate((high, wide)))
-    image.draft("RGB", (_DRAFT_GAP * wide, _DRAFT_GAP * high))
-    rgb = image if image.mode == "RGB" else _eight_bits(image).convert("RGB")  # which would copy
-    if padding:
-        scaled = rgb.resize((wide, high), Resampling.BILINEAR)
-        return scaled.crop((left, top, left + size, top + size))  # black where it is outside
-    across, down = rgb.width / wide, rgb.height / high
-    box = (left * across, top * down, min((left + size) * across, rgb.width), min((top + size) * down, rgb.height))
-    return rgb.resize((size, size), Resampling.BILINEAR, box=box)
-
-
-def _eight_bits(image: Image) -> Image:
-    """The image, its gray levels scaled from 16 bits to 8 if they have so many."""
-    from PIL.Image import fromarray
-
-    return fromarray((np.asarray(image) >> 8).astype(np.uint8)) if image.mode.startswith("I;16") else image
-
-
-def _start(have: int, size: int, padding: int, axis: int, place: Place | None) -> int:
-    """The first coordinate of the window along an axis; half pixels are rounded as torchvision rounds them."""
-    if place is None:
-        return round((have - size) / 2)
-    return place[axis] % (have + 2 * padding - size + 1) - padding
+        return cut_window(image, scaled, size=size, place=place, padding=padding)
 
 
 def unreadable_images(files: ImageFiles) -> dict[int, str]:

@@ -24,6 +24,7 @@ from setsweep.data.dataset import Dataset, Split
 from setsweep.data.declaration import OF_RUN, SPLIT_SEED, Contradiction, DatasetDeclaration, DataSetting
 from setsweep.data.decoding import decode_all
 from setsweep.data.files import DataError, Root, data_root
+from setsweep.data.image_decoder import image_decoder
 from setsweep.data.image_files import ImageFiles, as_names, unreadable_images
 from setsweep.data.seeding import seeded_generator
 from setsweep.data.splits import hold_out
@@ -191,6 +192,7 @@ def image_dataset(
         superclasses=superclasses,
         class_names=classes,
         crop=images["crop"],
+        decoder=image_decoder() if images["store"] == "memory" else None,
     )
 
 

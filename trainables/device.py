@@ -89,15 +89,16 @@ def product_precision(precision: str) -> Iterator[None]:
         matmul.allow_tf32, convolution.allow_tf32 = before
 
 
-def runtime(training: Training, device: torch.device, *, seeds: int) -> dict[str, Any]:
+def runtime(training: Training, device: torch.device, *, seeds: int, decoder: str | None = None) -> dict[str, Any]:
     """What a run was computed on and with, as plain data for its result.
 
     Args:
         training: of the run.
         device: of the run.
         seeds: how many were trained together.
+        decoder: of image files, where the run was trained on such.
     """
-    used = {
+    used: dict[str, Any] = {
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
         "threads": torch.get_num_threads(),
         "torch": str(torch.__version__),
@@ -105,6 +106,8 @@ def runtime(training: Training, device: torch.device, *, seeds: int) -> dict[str
         "compiled": training.compile,
         "seeds": seeds,
     }
+    if decoder is not None:
+        used["decoder"] = decoder
     if device.type == "cuda":
         used["peak_mib"] = round(torch.cuda.max_memory_allocated(device) / 2**20)
     return used

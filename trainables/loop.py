@@ -123,7 +123,7 @@ def train_seeds(
         clock = time.perf_counter()
         group.finish(Saver(checkpoint, checkpoint_seconds, key), on_epoch)
         seconds = (group.seconds + time.perf_counter() - clock) / len(configs)
-        used = runtime(group.training, device, seeds=len(configs))
+        used = runtime(group.training, device, seeds=len(configs), decoder=datasets[0].decoded_by)
     for history, dataset, keep in zip(group.histories, datasets, keep_models, strict=True):
         if keep is not None and history.reason is None:
             save_checkpoint(predictor(history, dataset), keep.folder / "model.pt")

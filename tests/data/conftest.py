@@ -14,7 +14,7 @@ from PIL import Image
 
 import setsweep.data.imagenet
 import setsweep.data.imagenet_lt
-from setsweep.data import DATASETS, load_base, load_dataset
+from setsweep.data import DATASETS, image_decoder, load_base, load_dataset
 from setsweep.data.dataset import Dataset
 from setsweep.data.files import DataError
 from setsweep.data.plantnet300k import FOLDERS, LISTS
@@ -119,6 +119,18 @@ def every_dataset(request: pytest.FixtureRequest, dataset_name: str) -> Dataset:
     """One data set after the other, with its default settings."""
     dataset: Dataset = request.getfixturevalue(dataset_name)
     return dataset
+
+
+@pytest.fixture(params=["Pillow", "torchcodec"])
+def decoder(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """One decoder of image files after the other, where it is installed."""
+    name: str = request.param
+    if name == "Pillow":
+        monkeypatch.setattr(image_decoder, "torchcodec_jpeg", lambda: None)
+    else:
+        pytest.importorskip("torchcodec.decoders")
+        assert image_decoder.torchcodec_jpeg() is not None
+    return name
 
 
 @pytest.fixture(scope="session")

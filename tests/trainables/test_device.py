@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
+from PIL import Image
 from torch import nn
 
+from setsweep.data.image_decoder import image_decoder
+from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.config.run_config import Training
 from setsweep.trainables.device import (
     find_device,
@@ -20,6 +24,7 @@ from setsweep.trainables.device import (
     seeded,
     set_random_state,
 )
+from setsweep.trainables.loop import train
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="for machines without CUDA")
@@ -66,6 +71,21 @@ def test_the_record_of_a_run_says_what_it_was_computed_on_in_plain_data() -> Non
     }
     assert json.loads(json.dumps(used)) == used
     assert type(used["torch"]) is str
+
+
+@pytest.mark.parametrize("store", ["files", "memory"])
+def test_the_record_of_a_run_on_image_files_names_what_decoded_them(tmp_path: Path, store: str) -> None:
+    for name in "ab":
+        (tmp_path / "images" / name).mkdir(parents=True)
+        for number in range(4):
+            Image.effect_noise((9, 9), 50).save(tmp_path / "images" / name / f"{number}.jpg")
+    data = {"name": "image_folder", "resize": 8, "crop": 8, "store": store}
+    training = {"epochs": 1, "batch_size": 2}
+    parts = {"data": data, "model": {"name": "linear"}, "loss": {"name": "cross_entropy"}, "training": training}
+
+    result = train(complete_config({**parts, "k": 1}), root=tmp_path)
+
+    assert result.runtime["decoder"] == image_decoder()
 
 
 def test_a_run_that_is_not_compiled_does_not_import_the_compiler() -> None:
