@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -60,7 +61,7 @@ class Slurm:
             if name == "node1":
                 machine.start(["slurmctld", "-D"], _path(), user=USER, log=shared / "slurmctld.log")
             machine.start(["slurmd", "-D", "-N", name], _path(), user=USER, log=shared / f"{name}.log")
-        self.until(lambda: "idle" in self.call("sinfo", "--noheader", "--format=%T %D") and self._idle() == 2, 30)
+        self.until(lambda: self._idle() == len(machines), 30)
 
     def call(self, *command: str) -> str:
         """Run a program of Slurm's on the first node."""
@@ -80,8 +81,8 @@ class Slurm:
             time.sleep(0.5)
 
     def _idle(self) -> int:
-        lines = self.call("sinfo", "-h", "-o", "%T %D").splitlines()
-        return sum(int(line.split()[1]) for line in lines if "idle" in line)
+        said = self.call("sinfo", "--noheader", "--format=%T %D")
+        return sum(int(line.split()[1]) for line in said.splitlines() if line.startswith("idle"))
 
 
 @pytest.fixture
@@ -106,7 +107,7 @@ def test_a_job_whose_time_is_up_queues_itself_again_and_goes_on(slurm: Slurm) ->
     secret = token.read_text()
 
     slurm.call("scancel", "--batch", "--signal=USR1", number)  # what --signal=B:USR1@300 does
-    slurm.until(lambda: slurm.job(number).get("Restarts") == "1", 90)
+    slurm.until(lambda: slurm.job(number).get("Restarts") == "1", 150)
     log = slurm.shared / f"setsweep-{number}.log"
     assert "4 at a time" in log.read_text()
     assert "are done and kept. The same command goes on from here." in log.read_text()
@@ -132,6 +133,4 @@ def _prepare() -> str:
 
 
 def _path() -> dict[str, str]:
-    import sys
-
     return {"PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
