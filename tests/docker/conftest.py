@@ -48,7 +48,7 @@ while read -r each; do chmod a+rx "root/$each"; done < open
 mkdir -p root/home/setsweep
 chown 1000:1000 root/home/setsweep
 touch ready
-exec sleep infinity
+exec bash -c 'while :; do sleep 1000 & wait $!; done'  # which buries the dead, as a machine's first process must
 """
 
 
@@ -162,7 +162,7 @@ class Machine:
 
     def processes(self) -> list[list[str]]:
         """The arguments of all that runs on it."""
-        return [child.cmdline() for child in psutil.Process(self._pid).children(recursive=True)]
+        return [child.cmdline() for child in psutil.Process(self._pid).children(recursive=True) if child.is_running()]
 
     def written(self) -> Iterator[Path]:
         """The files that it has written, but for those of volumes."""
