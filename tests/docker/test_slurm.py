@@ -117,7 +117,7 @@ def test_a_job_whose_time_is_up_queues_itself_again_and_goes_on(slurm: Slurm) ->
     # Slurm starts it again when the credential of the first time has expired: after 20 s here, else after two minutes.
     slurm.until(lambda: slurm.job(number)["JobState"] in ("COMPLETED", "FAILED"), 250)
     assert slurm.job(number)["JobState"] == "COMPLETED", log.read_text()
-    assert journal.read_text().count('"status": "done"') == 12  # each once
+    assert journal.read_text().count('"status":"done"') == 12  # each once
     assert secret not in log.read_text()
 
 
