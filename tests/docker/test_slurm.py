@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]  # on a machine with much else to do
 
 SCRIPT = Path(__file__).parents[2] / "docker" / "slurm" / "setsweep.sbatch"
 CONFIGURATION = """\
