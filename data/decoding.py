@@ -1,7 +1,7 @@
 """Image files decoded by several threads, a bounded number of batches ahead of the training.
 
-Files are decoded and scaled without Python's lock, so threads are enough. Which image and which window belongs to a batch is
-settled before any of it is read: batches are the same whatever the number of threads.
+Files are decoded and scaled without Python's lock, so threads are enough. Which image and which window belongs to a
+batch is settled before any of it is read: batches are the same whatever the number of threads.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,10 +74,10 @@ def image_decoder() -> str:
 def torchcodec_jpeg() -> Callable[[Tensor], Tensor] | None:
     """The decoder of JPEG files, from bytes to (3, height, width); None where there is none or not for this torch."""
     try:
-        from torchcodec.decoders import decode_jpeg
+        decoders = import_module("torchcodec.decoders")  # by name, as its types differ from release to release
     except (ImportError, OSError, RuntimeError):
         return None
-    decoder: Callable[[Tensor], Tensor] = decode_jpeg
+    decoder: Callable[[Tensor], Tensor] = decoders.decode_jpeg
     return decoder
 
 

@@ -63,4 +63,4 @@ def _states(counts: Counts) -> dict[str, int]:
 
 
 def _cost(cost: Cost | None) -> dict[str, float | None]:
-    return {"seconds_a_run": cost and cost.seconds, "mebibytes": cost and cost.mebibytes}
+    return {"seconds_a_run": cost.seconds if cost else None, "mebibytes": cost.mebibytes if cost else None}

@@ -65,13 +65,13 @@ def _chosen(report: Report, arm: Arm, point: Point, path: str) -> Any:
 
 
 def scale_in(space: Space) -> Scale:
-    """The scale that a search declares."""
+    """The scale that a search declares; of a choice the order of the study, of numbers alone the ascending one."""
     if space.low is None or space.high is None:
-        return Scale(kind="order", values=space.choices)
+        numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in space.choices)
+        return Scale(kind="order", values=tuple(sorted(space.choices)) if numbers else space.choices)
     return Scale(kind="log" if space.kind.startswith("log") else "linear", low=space.low, high=space.high)
 
 
-def in_order(values: set[Any]) -> tuple[Any, ...]:
-    """Numbers ascending, names by their text."""
-    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-    return tuple(sorted(values) if numbers else sorted(values, key=str))
+def in_order(values: set[Any], scale: Scale) -> tuple[Any, ...]:
+    """In the order of the scale, on which all of them lie."""
+    return tuple(sorted(values, key=scale.position))

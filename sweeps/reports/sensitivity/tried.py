@@ -135,8 +135,8 @@ def searched(report: Report) -> list[Tried]:
         if not spaces or not own:
             continue
         dimensions = tuple(
-            dimension(report, arm, point, path, in_order({one.params[name_of(path)] for one in own}), scale_in(space))
-            for path, space in spaces.items()
+            dimension(report, arm, point, path, in_order({one.params[name_of(path)] for one in own}, scale), scale)
+            for path, scale in ((path, scale_in(space)) for path, space in spaces.items())
         )
         names = [each.name for each in dimensions]
         rows = [({name: one.params[name] for name in names}, one) for one in own]
