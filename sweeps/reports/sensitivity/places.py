@@ -51,7 +51,8 @@ def _can_be_compared(own: Sequence[Tried]) -> bool:
     """Whether there is something to choose from, with the same seeds everywhere, and places differ for this arm."""
     first = own[0]
     alike = all(each.seeds == first.seeds and len(each.scores) == len(first.scores) for each in own)
-    return alike and len(first.scores) > 1 and not all(np.array_equal(each.scores, first.scores) for each in own)
+    same = all(np.array_equal(each.scores, first.scores, equal_nan=True) for each in own)
+    return alike and len(first.scores) > 1 and not same
 
 
 def _place(tried: Tried, *, several: bool) -> str:
