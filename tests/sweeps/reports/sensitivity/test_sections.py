@@ -170,35 +170,6 @@ def test_a_search_of_one_hyperparameter_at_random_has_a_curve_on_validation(repo
     assert "avgk: alpha 2 to 4 can't be told from the best" in sentences(report)
 
 
-def test_another_metric_may_be_asked_for(reported: Any, grid: Any) -> None:
-    found = build_sensitivity(reported(**grid), "val/top2_accuracy")
-    assert found.designs[0].tried.metric == "val/top2_accuracy"
-    assert found.on_validation == ()
-
-
-@pytest.mark.parametrize("metric", ["test/avg5_accuracy", "test/avg2_set_size", "accuracy", "train/loss"])
-def test_a_metric_that_is_no_accuracy_of_the_study_is_refused(reported: Any, grid: Any, metric: str) -> None:
-    with pytest.raises(ValueError, match="metric must be an accuracy on val or test with k of 2, got"):
-        build_sensitivity(reported(**grid), metric)
-
-
-@pytest.mark.parametrize(
-    ("sections", "most", "rule"),
-    [
-        ({"sensitivity": {"avgk.alpha": 3, "seeds": 2}}, 0, "study 'varied' must have runs, got none yet"),
-        (
-            {"sensitivity": {"avgk.alpha": 3, "seeds": [7, 8]}},
-            2,
-            "must have runs of its sensitivity study, got none yet",
-        ),
-        ({}, None, "must vary something, got neither a sensitivity study nor a search"),
-    ],
-)
-def test_a_study_with_nothing_to_say_is_refused(reported: Any, sections: Any, most: int | None, rule: str) -> None:
-    with pytest.raises(ValueError, match=rule):
-        build_sensitivity(reported(most=most, **sections))
-
-
 def test_computed_twice_it_is_equal(reported: Any, grid: Any) -> None:
     first, second = ([*map(str, blocks(build_sensitivity(reported(**grid))))] for _ in range(2))
     assert first == second
