@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ def draw_failures(axis: Axes, findings: Findings, number: int, style: Mapping[st
     values = [place[own[one.dimension.name]] for own in findings.tried.configurations]
     for rate in one.rates:
         ends = [values[rate.first], values[rate.last]]
-        middle = float(np.sqrt(ends[0] * ends[1])) if min(ends) > 0 else float(np.mean(ends))
+        middle = _middle(axis, ends)
         axis.plot(ends, [100 * rate.rate] * 2, color=style["color"], linewidth=2.5)
         axis.plot([middle, middle], [100 * rate.low, 100 * rate.high], color=style["color"], linewidth=1)
         axis.plot([middle], [100 * rate.rate], style["marker"], color=style["color"], markersize=4)
@@ -50,3 +50,9 @@ def draw_failures(axis: Axes, findings: Findings, number: int, style: Mapping[st
     axis.grid(visible=True, color="#e4e4e4", linewidth=0.6)
     axis.set_ylabel("runs that fail (%)", fontsize=8)
     axis.set_title(f"failures over {one.dimension.name}")
+
+
+def _middle(axis: Axes, ends: Sequence[float]) -> float:
+    """As far from one end as from the other, as they are drawn."""
+    scale = axis.xaxis.get_transform()
+    return float(scale.inverted().transform(scale.transform(np.array(ends)).mean(keepdims=True))[0])
