@@ -34,8 +34,8 @@ class FailedRuns:
     def finished(self, run: PlannedRun, result: RunResult) -> None:
         """A run has its result."""
         folder = run_folder(self.folder, run.key)
+        shutil.rmtree(folder, ignore_errors=True)  # of an earlier attempt, which may have failed otherwise
         if result.status == "done":
-            shutil.rmtree(folder, ignore_errors=True)
             return
         folder.mkdir(parents=True, exist_ok=True)
         files = {"config.yaml": dump_yaml(run.config.to_dict()), "reason.txt": f"{result.status}: {result.reason}\n"}
