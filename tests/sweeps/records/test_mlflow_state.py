@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from mlflow import MlflowClient
 
-from setsweep.sweeps.records.mlflow_address import server, store_uri, ui_command, view_path, without_password
+from setsweep.sweeps.records.mlflow_address import view_path
 
 Command = Callable[..., Any]
 
@@ -115,15 +115,6 @@ def test_an_unknown_kind_of_store_is_refused_at_once(setsweep: Command, small: P
     assert "'ftp://me:***@host/mlflow'" in said.err
     assert not list(Path("setsweep-results/small").glob("journal.jsonl.*"))
     assert time.monotonic() - began < 30  # it took 46 s and then ended with 0
-
-
-def test_addresses_hide_names_and_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-    assert server("https://me:secret@host:8080/mlflow") == "https://host:8080/mlflow/"
-    assert without_password("postgresql://me:secret@host/db") == "postgresql://me:***@host/db"
-    assert ui_command("my study", None) == "setsweep ui 'my study'"
-    assert ui_command("small", "https://host") == ""
-    assert store_uri(None) == f"sqlite:///{Path.cwd()}/mlflow.db"
 
 
 def _descriptions() -> dict[str, str]:
