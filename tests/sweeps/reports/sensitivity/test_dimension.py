@@ -83,7 +83,7 @@ def test_what_was_chosen_is_that_of_the_arm_at_the_point_and_nothing_where_it_is
     study = make_study(arms={"avgk": arm})
 
     def choice(noise: float, alpha: float) -> Chosen:
-        params = {"alpha": alpha, "training.batch_size": 32}
+        params = {"alpha": alpha, "training.batch_size": 32, "k": 2}
         candidate = Candidate(arm="avgk", point={"x": noise}, stage="confirm", trial=None, params=params)
         return Chosen(candidate=candidate, seeds=(0,), done=1, failed=0)
 
@@ -91,4 +91,4 @@ def test_what_was_chosen_is_that_of_the_arm_at_the_point_and_nothing_where_it_is
     assert dimension(report, arm, {"x": 0.2}, "loss.alpha", (1, 2), LINEAR).chosen == 5.0
     assert dimension(report, arm, {"x": 0.2}, "training.batch_size", (1, 2), LINEAR).chosen == 32
     assert dimension(report, arm, {"x": 0.9}, "loss.alpha", (1, 2), LINEAR).chosen is None
-    assert dimension(report, arm, {"x": 0.2}, "training.optimizer.lr", (1, 2), LINEAR).chosen is None
+    assert dimension(report, arm, {"x": 0.2}, "loss.k", (1, 2), LINEAR).chosen is None  # given

@@ -43,8 +43,11 @@ def test_what_is_used_elsewhere_is_chosen_on_validation_whatever_the_metric(repo
 
 def test_a_configuration_that_lacks_a_run_is_not_chosen(reported: Any) -> None:
     def failing(run: Any) -> RunResult:
-        lost = run.config.loss.get("alpha") == 0.1 and run.seed == 1
-        return RunResult(key=run.key, status="failed", reason="gone") if lost else outcome(run)
+        # With two of three seeds alpha 0.1 has 0.8 on validation: more than 0.1 even if the third counted as 0.
+        if run.config.loss.get("alpha") == 0.1:
+            return RunResult(key=run.key, status="failed", reason="gone") if run.seed == 1 else outcome(run)
+        value = 0.1 + run.seed / 1000
+        return RunResult(key=run.key, status="done", metrics={f"{s}/avg2_accuracy": value for s in ("val", "test")})
 
     (found,) = over_points(reported(failing, grid=NOISE, sensitivity=VARIED), "test/avg2_accuracy")
     assert found.everywhere.chosen == (1, 1)
