@@ -344,13 +344,6 @@ def test_a_second_sweep_of_the_same_study_is_refused(setsweep: Command, small: P
     assert "must be written by one sweep at a time" in said.err
 
 
-def test_bundled_studies_are_listed_whatever_lies_in_the_folder(setsweep: Command, folder: Path) -> None:
-    listed = setsweep("studies").out
-    (folder / "demo").write_text("no study")
-    assert setsweep("studies").out == listed
-    assert "cifar100-small" in listed
-
-
 @pytest.mark.parametrize("listing", ["losses", "datasets"])  # more and less than Python keeps before it writes
 def test_a_closed_pipe_is_no_error(listing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)

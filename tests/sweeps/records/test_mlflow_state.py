@@ -13,8 +13,6 @@ from typing import Any
 import pytest
 from mlflow import MlflowClient
 
-from setsweep.sweeps.records.mlflow_address import view_path
-
 Command = Callable[..., Any]
 
 
@@ -67,28 +65,6 @@ def test_a_study_that_is_recorded_is_left_alone(run: Command, folder: Path) -> N
     before = (folder / "mlflow.db").read_bytes()
     run()
     assert (folder / "mlflow.db").read_bytes() == before
-
-
-def test_a_study_is_copied_to_another_store_and_stays_in_the_first(
-    run: Command, setsweep: Command, folder: Path, empty_database: Path
-) -> None:
-    run()
-    (folder / "other.db").write_bytes(empty_database.read_bytes())
-
-    said = setsweep("record", "small", "--tracking-uri", "sqlite:///other.db")
-
-    assert said.code == 0, said.err
-    assert said.out.splitlines() == [
-        "MLflow: setsweep ui small --tracking-uri sqlite:///other.db",
-        f"http://127.0.0.1:5000/{view_path('1')}",
-    ]
-    assert (_count(), _count("other.db")) == (ROWS, ROWS)
-
-
-def test_recording_a_study_that_was_never_run_is_refused(setsweep: Command, small: Path) -> None:
-    said = setsweep("record", small)
-    assert said.code == 2
-    assert "--storage must be a folder in which 'small' was run, got 'setsweep-results'." in said.err
 
 
 def test_two_storages_with_other_studies_of_one_name_do_not_overwrite_each_other(run: Command, folder: Path) -> None:
