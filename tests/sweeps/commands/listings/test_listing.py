@@ -24,6 +24,7 @@ from setsweep.sweeps.commands.listings.listing import settings, table
             [
                 "label_noise = 0.0 (a number between 0 and 1)",
                 "label_noise_kind = exact (one of exact, published)",
+                "calibration = 0.0 (a number >= 0 and < 1)",
                 "split_seed = 0 (a whole number >= 0 or run)",
                 "subset = none images (a whole number between 100 and 45000 or null)",
             ],
