@@ -24,8 +24,9 @@ REPORT = Path("setsweep-results/small/report/report.json")
 
 @pytest.fixture
 def slower(small: Path) -> Path:
-    """The small study with runs of about a third of a second, so that a kill hits one."""
-    small.write_text(small.read_text().replace("epochs: 2", "epochs: 60, evaluate_every: 20"))
+    """The small study, image by image too, with runs of about a third of a second, so that a kill hits one."""
+    text = small.read_text().replace("epochs: 2", "epochs: 60, evaluate_every: 20")
+    small.write_text(text.replace("baseline: cross_entropy", "baseline: cross_entropy, images: true"))
     return small
 
 
@@ -35,7 +36,9 @@ def uninterrupted(setsweep: Command, slower: Path) -> bytes:
     assert (
         setsweep("run", slower, "--in-process", "--storage", "apart", "--tracking-uri", "sqlite:///apart.db").code == 0
     )
-    return Path("apart/small/report/report.json").read_bytes()
+    report = Path("apart/small/report/report.json").read_bytes()
+    assert json.loads(report)["over_images"][0]["by_seed"], "what single images say is to be the same as well"
+    return report
 
 
 @pytest.mark.timeout(300)

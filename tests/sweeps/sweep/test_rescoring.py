@@ -56,6 +56,16 @@ def test_asked_as_it_was_run_a_study_gives_its_own_table(storage: Path) -> None:
     assert (ours - recorded).abs().max() <= 1e-4  # what scores in half precision may change
 
 
+def test_other_set_sizes_are_compared_image_by_image_as_well(storage: Path) -> None:
+    own, other = (rescore(storage, "tiny", ["compare.images=true", f"k={k}"]).over_images for k in ([2], [4]))
+    assert set(own["metric"]) == {"test/avg2_accuracy"}
+    assert set(other["metric"]) == {"test/top4_accuracy"}  # the first that is compared, as the objective's is not there
+    for frame in (own, other):
+        assert list(frame["seed"]) == sorted(frame["seed"])
+        assert ((frame["better"] - frame["worse"]) / 360 - frame["difference"]).abs().max() < 1e-12
+        assert frame["p"].between(0, 1).all()
+
+
 def test_other_set_sizes_are_compared_by_their_own_metrics(storage: Path) -> None:
     result = rescore(storage, "tiny", ["k=[2, 4]"])
     assert set(result.comparisons["metric"]) == {f"test/{rule}{k}_accuracy" for rule in ("top", "avg") for k in (2, 4)}
