@@ -98,6 +98,17 @@ def gates(draw: np.random.Generator, times: int) -> Iterator[Row]:
             yield "gatekeeping, error of either", setting, _percent(a or b for a, b in errors)
 
 
+def power(draw: np.random.Generator, times: int) -> Iterator[Row]:
+    """How often one difference of 1.5 sd of runs is found at 10 seeds, the others being none (Holm)."""
+    for family, what in ((9, "power, the primary in a family of its own"), (27, "power, all 27 in one family")):
+        found = []
+        for values in math.sqrt(2) * draw.normal(size=(times, family, 10)):
+            values[0] += 1.5
+            p = corrected(_p(values).tolist(), "holm")[0]
+            found.append(p is not None and p < ALPHA)
+        yield what, "1.5 sd, n = 10", _percent(found)
+
+
 def simultaneous(draw: np.random.Generator, times: int) -> Iterator[Row]:
     """All of nine intervals cover, 5 seeds, baseline shared."""
     patterns = {"none differs": [0.0] * 9, "all large": [9.0] * 9, "4 up, 4 down": [9.0] * 4 + [-9.0] * 4 + [0.0]}
@@ -216,6 +227,7 @@ PARTS: Mapping[str, Callable[[np.random.Generator, int], Iterator[Row]]] = {
     "equal": equal_differences,
     "pooled": pooled,
     "gates": gates,
+    "power": power,
     "simultaneous": simultaneous,
     "effects": effects,
     "looks": looks,

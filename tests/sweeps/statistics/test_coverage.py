@@ -18,6 +18,8 @@ BOUNDS = {
     "gatekeeping, error of the primary": (0, 9),
     "gatekeeping, error of the secondary": (0, 9),
     "gatekeeping, error of either": (0, 12.5),
+    "power, the primary in a family of its own": (40, 52),
+    "power, all 27 in one family": (22, 34),
     "all 9 simultaneous intervals cover, holm": (92.5, 100),
     "all 9 simultaneous intervals cover, bonferroni": (92, 100),
     "effect size covers": (86, 97),
