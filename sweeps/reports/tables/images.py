@@ -30,7 +30,7 @@ def image_tables(report: Report) -> list[Table]:
     alpha = 1 - report.study.compare.confidence
     header = (
         *columns,
-        "Δ over seeds",
+        "Δ over seeds (points)",
         "Δ over seeds and images",
         "only arm right",
         "only baseline right",
@@ -39,20 +39,19 @@ def image_tables(report: Report) -> list[Table]:
         "images",
         "n",
     )
-    rows = [tuple(map(Cell, _row(report, each, columns, alpha))) for each in found]
+    known = {(c.candidate, c.baseline, c.metric): c for c in report.comparisons}
+    rows = [
+        tuple(map(Cell, _row(report, each, known[each.candidate, each.baseline, each.metric], columns, alpha)))
+        for each in found
+    ]
     of_one = f": {metric_label(metrics[0])}" if len(metrics) == 1 else ""
     return [Table(f"Over test images{of_one}", header, tuple(rows), tuple(range(len(columns))))]
 
 
-def _row(report: Report, each: OverImages, columns: Sequence[str], alpha: float) -> list[str]:
+def _row(report: Report, each: OverImages, own: Comparison, columns: Sequence[str], alpha: float) -> list[str]:
     names = {"arm": contrast_name(report.study, each), "at": settings(each.point), "metric": metric_label(each.metric)}
     tests = list(each.by_seed.values())
     p_values = [test.p for test in tests]
-    (own,) = (
-        c
-        for c in report.comparisons
-        if (c.candidate, c.baseline, c.metric) == (each.candidate, each.baseline, each.metric)
-    )
     return [
         *(names[column] for column in columns),
         *_intervals(each, own),
