@@ -9,7 +9,7 @@ from typing import Any
 
 def describe_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """The fields in which two protocols differ (see `Study.protocol`), e.g. "training.epochs: 10 before, 3 now"."""
-    before, now = _flat(old), _flat(new)
+    before, now = flat(old), flat(new)
     names = [*before, *(name for name in now if name not in before)]
     return [
         f"{name}: {before.get(name, 'nothing')} before, {now.get(name, 'nothing')} now"
@@ -18,10 +18,10 @@ def describe_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[
     ]
 
 
-def _flat(plain: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+def flat(plain: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
     """Every value as text by its dotted path."""
-    flat: dict[str, str] = {}
+    found: dict[str, str] = {}
     for key, value in plain.items():
         inner = isinstance(value, Mapping) and value
-        flat |= _flat(value, f"{prefix}{key}.") if inner else {f"{prefix}{key}": json.dumps(value)}
-    return flat
+        found |= flat(value, f"{prefix}{key}.") if inner else {f"{prefix}{key}": json.dumps(value)}
+    return found
