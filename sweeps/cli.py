@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Literal
 
 from cyclopts import App, CycloptsError, Parameter
+from cyclopts.completion.detect import ShellDetectionError
 
 from setsweep.sweeps.commands.exit_codes import BAD_INPUT, DONE, FAILED, STOPPED
 from setsweep.sweeps.execution.errors import ExecutorError
@@ -63,7 +65,29 @@ def _app() -> App:
     )
     for module, about in commands().items():
         app.command(f"{module}:command", name=_name(module), help=about)
+    app.command(_completion(app), name="completion")
     return app
+
+
+def _completion(app: App) -> Callable[..., None]:
+    """The command that knows all others."""
+
+    def completion(shell: Literal["bash", "zsh", "fish"] | None = None, *, install: bool = False) -> None:
+        """Print what makes a shell complete commands and options, or install it.
+
+        Args:
+            shell: default: the one that this runs in.
+            install: write it where the shell looks for it, and into its start-up file.
+        """
+        try:
+            if install:
+                print(f"{app.install_completion(shell=shell)}: used by shells that start from now on.")
+            else:
+                print(app.generate_completion(shell=shell))
+        except ShellDetectionError:
+            raise ValueError("SHELL must be given where it can't be told, bash, zsh or fish, got none.") from None
+
+    return completion
 
 
 def _name(module: str) -> str:

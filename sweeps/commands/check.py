@@ -9,6 +9,7 @@ from cyclopts import Parameter
 from setsweep.data.trust import allow as allow_packages
 from setsweep.sweeps import DEFAULT_STORAGE, read_study
 from setsweep.sweeps.commands.exit_codes import DONE
+from setsweep.sweeps.commands.told import Quiet
 from setsweep.sweeps.execution.datasets import DatasetCache
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.study_folder import check_same_study, study_folder
@@ -20,6 +21,7 @@ def command(
     *,
     overrides: Annotated[list[str] | None, Parameter(name="--set")] = None,
     storage: str = DEFAULT_STORAGE,
+    quiet: Quiet = False,
     allow: Annotated[list[str] | None, Parameter(name="--allow", negative=())] = None,
 ) -> int:
     """Tell all that is wrong with a study: its fields, its data, whether its parts fit; nothing is run or written.
@@ -28,6 +30,7 @@ def command(
         study: a study file, or the name of a bundled study.
         overrides: change a field of the study for this time, e.g. --set training.epochs=3; may be given several times.
         storage: folder or file:// URL where its results would be kept: what is there may be another study.
+        quiet: print errors alone.
         allow: a package whose functions the study may name besides those of its own folder; may be given several times.
     """
     allow_packages(allow or ())
@@ -35,6 +38,8 @@ def command(
     check_same_study(read, study_folder(storage, read.name))
     planner = Planner(read)
     check_runs(read, planner, DatasetCache(), here=False)
+    if quiet:
+        return DONE
     for note in read.notes:
         print(f"Note: {note}")
     arms = f"{len(read.arms)} arms" if len(read.arms) > 1 else "1 arm"

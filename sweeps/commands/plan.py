@@ -18,7 +18,9 @@ from setsweep.sweeps import DEFAULT_STORAGE, read_study
 from setsweep.sweeps.commands.as_json import AsJson
 from setsweep.sweeps.commands.exit_codes import DONE
 from setsweep.sweeps.commands.planned import Plan, plain_plan
+from setsweep.sweeps.commands.told import Quiet
 from setsweep.sweeps.execution.capacity import room
+from setsweep.sweeps.execution.datasets import DatasetCache
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.planning.race import rungs
 from setsweep.sweeps.planning.seed_groups import first_candidate
@@ -28,7 +30,7 @@ from setsweep.sweeps.study.design.layout import design
 from setsweep.sweeps.study.json_text import json_text
 from setsweep.sweeps.study.study import Resources, Study
 from setsweep.sweeps.sweep.cost import Cost, can_be_measured, measure, read_rates, save_rates
-from setsweep.sweeps.sweep.preflight import check_functions
+from setsweep.sweeps.sweep.preflight import check_functions, check_runs
 from setsweep.sweeps.sweep.progress import duration
 from setsweep.trainables.config.run_config import RunConfig
 
@@ -48,6 +50,7 @@ def command(
     rate: Path | None = None,
     save_rate: Path | None = None,
     as_json: AsJson = False,
+    quiet: Quiet = False,
     allow: Annotated[list[str] | None, Parameter(name="--allow", negative=())] = None,
 ) -> int:
     """Print what a study would run, how long and with how much memory; nothing is recorded.
@@ -60,11 +63,13 @@ def command(
         rate: a file with what runs take, as it was measured on another machine, instead of a measurement.
         save_rate: write what is measured into such a file.
         as_json: print it as JSON.
+        quiet: don't say what is being measured.
         allow: a package whose functions the study may name besides those of its own folder; may be given several times.
     """
     allow_packages(allow or ())
     read = read_study(study, overrides or ())
-    plan = _plan(read, storage=storage, slots=slots, rate=rate, save_rate=save_rate)
+    told = Console(stderr=True, quiet=quiet)
+    plan = _plan(read, told, storage=storage, slots=slots, rate=rate, save_rate=save_rate)
     if as_json:
         print(json_text(plain_plan(plan)), end="")
     else:
@@ -74,15 +79,20 @@ def command(
     return DONE
 
 
-def _plan(study: Study, *, storage: str, slots: int | None, rate: Path | None, save_rate: Path | None) -> Plan:
+def _plan(
+    study: Study, told: Console, *, storage: str, slots: int | None, rate: Path | None, save_rate: Path | None
+) -> Plan:
     """See `command`."""
     planner = stored_planner(study, study_folder(storage, study.name))
     study = planner.study
-    check_functions(study)
     if slots is not None and slots < 1:
         raise ValueError(f"--slots must be >= 1, got {slots}.")
     known = rate is not None or can_be_measured(study)
     slots = slots or (_slots(study.resources) if known and rate is None else None)
+    if known and rate is None:
+        check_runs(study, planner, DatasetCache(), here=False)  # what a run would refuse
+    else:
+        check_functions(study)
     configs = {arm: _example(study, arm) for arm in study.arms}
     first = {arm: seeds[0] for arm, seeds in configs.items()}
     left = {arm: planner.counts(arm).left for arm in study.arms}
@@ -90,7 +100,7 @@ def _plan(study: Study, *, storage: str, slots: int | None, rate: Path | None, s
     if rate is not None:
         costs = read_rates(rate, study, first)
     elif known:
-        costs = {arm: _measured(study, arm, configs[arm]) for arm in study.arms if left[arm] > 0}
+        costs = {arm: _measured(study, arm, configs[arm], told) for arm in study.arms if left[arm] > 0}
     if save_rate is not None and known:
         save_rates(save_rate, study, costs, first)
     return Plan(study=study, planner=planner, costs=costs, slots=slots, known=known)
@@ -110,9 +120,8 @@ def _print(plan: Plan) -> None:
         console.print(f"Scores kept: at most {kept / 2**30:.2g} GiB, of {study.keep.limit:g} GiB that they may take.")
 
 
-def _measured(study: Study, arm: str, configs: Sequence[RunConfig]) -> Cost:
+def _measured(study: Study, arm: str, configs: Sequence[RunConfig], told: Console) -> Cost:
     """Measure an arm, and say so: it takes seconds."""
-    told = Console(stderr=True)
     with told.status(f"Measuring a run of {arm} ..."):
         if not told.is_terminal:
             told.print(f"Measuring a run of {arm} ...", highlight=False)

@@ -10,6 +10,7 @@ from rich.console import Console
 from setsweep.data.trust import allow as allow_packages
 from setsweep.sweeps import DEFAULT_STORAGE, read_study
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED, STOPPED
+from setsweep.sweeps.commands.told import Quiet, Verbose
 from setsweep.sweeps.execution.errors import ExecutorError
 from setsweep.sweeps.reports.formats import render
 from setsweep.sweeps.reports.report_folder import PROBLEMS
@@ -27,6 +28,8 @@ def command(
     tracking_uri: str | None = None,
     replace: bool = False,
     retry_failed: bool = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
     allow: Annotated[list[str] | None, Parameter(name="--allow", negative=())] = None,
 ) -> int:
     """Run a study, or what is missing of it, and print its table.
@@ -40,6 +43,8 @@ def command(
         tracking_uri: MLflow server or database; default: MLflow's own (./mlflow.db).
         replace: take a study changed under the same name as the new one.
         retry_failed: train again what has failed before.
+        quiet: print the table and errors alone.
+        verbose: print a line for each run that ends.
         allow: a package whose functions the study may name besides those of its own folder; may be given several times.
     """
     allow_packages(allow or ())
@@ -49,8 +54,9 @@ def command(
         tracking_uri=tracking_uri,
         replace=replace,
         retry_failed=retry_failed,
+        verbose=verbose,
     )
-    console = Console(stderr=True)
+    console = Console(stderr=True, quiet=quiet)
     ended = run_study(read_study(study, overrides or ()), options, console)
     print(render(ended.report, "terminal").rstrip("\n"), flush=True)
     places = f"Tables and figures: {ended.folder / 'report'}   MLflow: {ended.records}"

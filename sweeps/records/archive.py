@@ -101,7 +101,9 @@ def delete(folder: Path) -> None:
         ValueError: the folder is a link to another place, or can't be removed.
     """
     if folder.is_symlink():
-        raise ValueError(f"STUDY must lie in the storage itself, got {folder}, a link to {folder.resolve()}.")
+        raise ValueError(
+            f"STUDY must lie in the storage itself, got {str(folder)!r}, a link to {str(folder.resolve())!r}."
+        )
     with locked(folder):
         hidden = folder.rename(folder.with_name(f".deleted-{folder.name}-{time.time_ns()}"))
     try:

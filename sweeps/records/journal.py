@@ -192,15 +192,18 @@ def _open(folder: Path) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         file = os.open(folder / FILE, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
     except OSError as error:
-        raise JournalError(f"storage must be a folder that can be written, got {folder}: {error.strerror}.") from None
+        raise JournalError(
+            f"storage must be a folder that can be written, got {str(folder)!r}: {error.strerror}."
+        ) from None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         os.close(file)
         if isinstance(error, BlockingIOError):
-            rule = f"be written by one sweep at a time, got {folder}, which another one is writing{_writer(folder)}."
+            another = f"which another one is writing{_writer(folder)}"
+            rule = f"be written by one sweep at a time, got {str(folder)!r}, {another}."
         else:
-            rule = f"be on a file system with locks, got {folder}: {error.strerror}."
+            rule = f"be on a file system with locks, got {str(folder)!r}: {error.strerror}."
         raise JournalError(f"storage must {rule}") from None
     _flush_entry(folder)
     _sign(folder)

@@ -112,7 +112,9 @@ def read_parcel(path: Path, storage: Path) -> tuple[Parcel, Path]:
                 _check_study(made, parcel, path)
                 made.rename(folder)
         except OSError as error:
-            raise ParcelError(f"--storage must be a folder that can be written, got {storage}: {error}.") from None
+            raise ParcelError(
+                f"--storage must be a folder that can be written, got {str(storage)!r}: {error}."
+            ) from None
     return parcel, folder
 
 
@@ -171,7 +173,7 @@ def _is_expected(entry: zipfile.ZipInfo) -> bool:
 def _check_room(entries: list[zipfile.ZipInfo], storage: Path) -> None:
     needed, free = sum(entry.file_size for entry in entries), shutil.disk_usage(storage).free
     if needed > free:
-        raise ParcelError(f"--storage must have room for {needed:,} bytes, got {storage} with {free:,}.")
+        raise ParcelError(f"--storage must have room for {needed:,} bytes, got {str(storage)!r} with {free:,}.")
 
 
 def _extract(file: zipfile.ZipFile, entry: zipfile.ZipInfo, to: Path) -> None:

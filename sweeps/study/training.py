@@ -39,8 +39,14 @@ def read_training(findings: Findings) -> TrainingBlock:
     block = TrainingBlock()
     _read_level(findings, (), block)
     keep = Section(findings, ("training",)).read(KEEP_LR, KEEP_LR_PER_EXAMPLE)
+    referred = block.fixed.get("reference_batch_size") is not None or "reference_batch_size" in block.searched
     if keep and "reference_batch_size" not in block.fixed:
         _keep_lr_per_example(findings, block)
+    elif referred and not keep and findings.source.has(("training", KEEP_LR)):
+        rule = (
+            "must be true or left out with a training.reference_batch_size, which scales the learning rate, got false."
+        )
+        findings.add(("training", KEEP_LR), rule)
     return block
 
 

@@ -61,7 +61,9 @@ def save_rates(path: Path, study: Study, costs: Mapping[str, Cost], configs: Map
     try:
         path.write_text(dump_yaml(plain), encoding="utf-8")
     except OSError as error:
-        raise ValueError(f"--save-rate must be a file that can be written, got {path}: {error.strerror}.") from None
+        raise ValueError(
+            f"--save-rate must be a file that can be written, got {str(path)!r}: {error.strerror}."
+        ) from None
 
 
 def read_rates(path: Path, study: Study, configs: Mapping[str, RunConfig]) -> dict[str, Cost]:
@@ -91,9 +93,11 @@ def _rates(path: Path) -> dict[str, Any]:
     try:
         plain, _ = read_yaml(path.read_text(encoding="utf-8"))
     except (OSError, YamlError, UnicodeDecodeError) as error:
-        raise ValueError(f"--rate must be a file that 'plan --save-rate' has written, got {path}: {error}") from None
+        raise ValueError(
+            f"--rate must be a file that 'plan --save-rate' has written, got {str(path)!r}: {error}"
+        ) from None
     if not isinstance(plain, dict) or not isinstance(plain.get("seconds_per_epoch"), dict):
-        raise ValueError(f"--rate must be a file that 'plan --save-rate' has written, got {path}.")  # noqa: TRY004
+        raise ValueError(f"--rate must be a file that 'plan --save-rate' has written, got {str(path)!r}.")  # noqa: TRY004
     return plain
 
 

@@ -49,6 +49,7 @@ def opened(where: Where, study: Study, planner: Planner, datasets: DatasetCache,
         sweeps.execution.cluster.ClusterError: there is no such cluster, or a run does not fit on it.
     """
     if where.in_process:
+        _check_cpus(study.resources.cpus)
         from setsweep.sweeps.execution.local_executor import LocalExecutor
 
         with closing(LocalExecutor(cpus=study.resources.cpus, datasets=datasets)) as local:
@@ -67,6 +68,13 @@ def opened(where: Where, study: Study, planner: Planner, datasets: DatasetCache,
         left = planner.total - planner.done
         with closing(RayExecutor(cpus=study.resources.cpus, gpus=gpus, most=left, datasets=datasets)) as executor:
             yield executor
+
+
+def _check_cpus(cpus: float) -> None:
+    """Raise ValueError for a run that wants more CPUs, each for a thread, than this machine has."""
+    there = os.cpu_count() or 1
+    if cpus > there:
+        raise ValueError(f"resources must fit on this machine, with {there} CPUs, got {cpus:g} CPUs a run.")
 
 
 def _measured_share(study: Study, planner: Planner, say: Say) -> float:

@@ -15,9 +15,13 @@ from setsweep.sweeps.execution.executor import Job
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.sweep.cost import can_be_measured, measure
 from setsweep.trainables.conformal.calibration import check_calibration
 from setsweep.trainables.device import find_device
 from setsweep.trainables.probes.fit import check_fit
+
+MANY_EPOCHS = 10_000  # of fewer nobody waits for a year unawares
+YEAR = 365 * 86400
 
 
 def check_runs(study: Study, planner: Planner, datasets: DatasetCache, *, here: bool) -> None:
@@ -63,9 +67,20 @@ def _try(study: Study, run: PlannedRun, datasets: DatasetCache, *, here: bool) -
         dataset = datasets.dataset(job, config)
         check_calibration(study.coverage, dataset)  # before a search, whose runs make no conformal sets
         check_fit(config, dataset)
+        _check_time(study, run)
     except ValueError as error:
         point = "".join(f", {path} = {value}" for path, value in run.point.items())
         raise ValueError(f"{study.path}: {run.arm}{point}: {error}") from error
+
+
+def _check_time(study: Study, run: PlannedRun) -> None:
+    """Raise ValueError for a run that would take more than a year, as it is measured: one of very many epochs."""
+    if run.config.training.epochs <= MANY_EPOCHS or not can_be_measured(study):
+        return
+    seconds = measure(study, [run.config]).seconds
+    if seconds > YEAR:
+        rule = "training.epochs must be so many that a run ends within a year"
+        raise ValueError(f"{rule}, got {run.config.training.epochs:,}, which take {seconds / YEAR:.3g} years here.")
 
 
 def _kind(run: PlannedRun) -> str:
@@ -73,6 +88,11 @@ def _kind(run: PlannedRun) -> str:
     config, training = run.config, run.config.training
     loss = {name: value for name, value in config.loss.items() if name in ("name", "k")}
     parts: list[Any] = [base_key(config.data) or config.data, config.model, loss]
-    parts += [training.batch_size, vars(training.augment), training.device]
-    parts += [config.data.get("calibration")]
+    parts += [
+        training.epochs > MANY_EPOCHS and training.epochs,
+        training.batch_size,
+        vars(training.augment),
+        training.device,
+        config.data.get("calibration"),
+    ]
     return json.dumps(parts, sort_keys=True, default=dict)

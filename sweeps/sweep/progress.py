@@ -12,9 +12,10 @@ from rich.text import Text
 
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
-from setsweep.sweeps.reports.wording import is_accuracy, number
+from setsweep.sweeps.reports.wording import is_accuracy, number, settings
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.run_result import RunResult
+from setsweep.trainables.evaluation.metric import accuracy
 
 LOG_SECONDS = 30.0
 
@@ -26,10 +27,11 @@ class Progress:
         study: what runs.
         planner: knows the results.
         console: where to show it.
+        verbose: whether each run that ends gets a line.
     """
 
-    def __init__(self, study: Study, planner: Planner, *, console: Console) -> None:
-        self.study, self.planner, self.console = study, planner, console
+    def __init__(self, study: Study, planner: Planner, *, console: Console, verbose: bool = False) -> None:
+        self.study, self.planner, self.console, self.verbose = study, planner, console, verbose
         self.note = ""
         self._began = self._logged = time.monotonic()
         self._at_start = planner.done
@@ -54,6 +56,9 @@ class Progress:
     def finished(self, run: PlannedRun, result: RunResult) -> None:
         """A run has its result."""
         self._running.pop(run.key, None)
+        if self.verbose and result.status == "done":
+            shown = " ".join(part for part in (run.arm, settings(run.point), _values(run), f"seed {run.seed}") if part)
+            self._say(f"done: {shown}: {self._result(result)}{result.seconds:.1f} s on {result.host}")
         if result.status != "done":
             self._say(f"{result.status}: {run.arm} {_values(run)} seed {run.seed}: {result.reason}", style="red")
         elif self._first:
@@ -81,6 +86,13 @@ class Progress:
         doing = self.planner.doing(arm)
         at = {what: f" at {points} {'point' if points == 1 else 'points'}" for what, points in doing.items()}
         return "; ".join(what + (at[what] if len(doing) > 1 else "") for what in doing)
+
+    def _result(self, result: RunResult) -> str:
+        """The validation metric that a search would go by."""
+        own = accuracy("avg", self.study.k[-1], split="val").name
+        metric = own if self.study.search is None else self.study.search.objective
+        value = result.metrics.get(metric)
+        return "" if value is None else f"{metric} {number(metric, value)}{' %' if is_accuracy(metric) else ''}, "
 
     def _say(self, text: str, *, style: str | None = None) -> None:
         """Brackets in it are text: the reason of a failure may hold anything."""

@@ -46,6 +46,7 @@ class RunOptions:
         tracking_uri: MLflow server or database; None: MLflow's own default.
         replace: take a study changed under the same name as the new one.
         retry_failed: train again what has failed before.
+        verbose: whether each run that ends is shown.
     """
 
     storage: str
@@ -53,6 +54,7 @@ class RunOptions:
     tracking_uri: str | None = None
     replace: bool = False
     retry_failed: bool = False
+    verbose: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +102,7 @@ def run_study(study: Study, options: RunOptions, console: Console) -> Ended:
             parts.say(f"Note: {note}")
         check_runs(study, planner, parts.datasets, here=options.where.here)  # before MLflow hears of the study
         with Projection(study, planner, folder, tracking_uri=options.tracking_uri) as projection:
-            stopped = _run_what_is_left(parts, options.where, projection)
+            stopped = _run_what_is_left(parts, options, projection)
             if isinstance(stopped, ExecutorError) and not projection.begun:
                 raise stopped
             for look in planner.looks():
@@ -133,7 +135,7 @@ class _Parts:
         self.console.print(text, highlight=False, markup=False)
 
 
-def _run_what_is_left(parts: _Parts, where: Where, projection: Projection) -> Stop | None:
+def _run_what_is_left(parts: _Parts, options: RunOptions, projection: Projection) -> Stop | None:
     """Run what the journal lacks; gives what stopped it, if anything did."""
     study, planner = parts.study, parts.planner
     left = planner.total - planner.done
@@ -145,13 +147,16 @@ def _run_what_is_left(parts: _Parts, where: Where, projection: Projection) -> St
     began, known = time.time(), set(planner.results)
     try:
         with (
-            opened(where, study, planner, parts.datasets, parts.say) as executor,
+            opened(options.where, study, planner, parts.datasets, parts.say) as executor,
             _sigterm_as_interrupt(),  # Ray takes SIGTERM when it starts
         ):
             slots = executor.slots  # some may rest later
             together = "" if study.resources.seeds_per_worker == 1 else ", each with seeds together where that pays"
             parts.say(f"{study.name}: {left} of {planner.total} runs to train, {slots} at a time{together}")
-            with Progress(study, planner, console=parts.console) as progress:
+            with (
+                Progress(study, planner, console=parts.console, verbose=options.verbose) as progress,
+                _stop_told(parts),
+            ):
                 watchers: list[Watcher] = [FailedRuns(parts.folder), projection, progress, StatusFile(parts.folder)]
                 projection.on_problem = lambda problem: setattr(progress, "note", problem)
                 Sweep(study, planner, executor, parts.journal, parts.folder, watchers).run()
@@ -162,6 +167,19 @@ def _run_what_is_left(parts: _Parts, where: Where, projection: Projection) -> St
     except (KeyboardInterrupt, ExecutorError) as error:
         return error
     return None
+
+
+@contextmanager
+def _stop_told(parts: _Parts) -> Iterator[None]:
+    """A stop is answered at once: workers, report and MLflow may take their time."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        parts.say(
+            "Stopping. What is being trained goes on from its last checkpoint the next time. Waiting for the workers "
+            "to end, then for the report and MLflow; once more ends at once."
+        )
+        raise
 
 
 @contextmanager

@@ -262,7 +262,7 @@ BAD = [
     (["small.yaml", "--set", "search.seeds=[0, 9]"], "confirm.seeds: must be fresh, none of those of the search"),
     (["list.yaml"], "list.yaml:1: must be a mapping of fields"),
     (["code.yaml"], "code.yaml:2: data: tags that run code are not read"),
-    (["small.yaml", "--storage", "file/below"], "storage must be a folder that can be written, got file/below/small"),
+    (["small.yaml", "--storage", "file/below"], "storage must be a folder that can be written, got 'file/below/small'"),
     (["small.yaml", "--storage", "s3://bucket"], "--storage must be a folder or a file:// URL, got 's3://bucket'."),
 ]
 

@@ -31,11 +31,20 @@ def check_fit(config: RunConfig, dataset: Dataset) -> None:
     check_loss(config.loss, k=None, classes=dataset.num_classes)
     check_calibration(config.coverage, dataset)
     training = config.training
+    _check_cutout(training.augment.cutout, dataset)
     training_feed(config, dataset, CPU)
     model = initial_model(config, dataset, CPU)
     initial_loss(config, dataset, CPU)
     if training.batch_size != "full" and (len(dataset.train) - 1) % training.batch_size == 0:
         _check_single(model, dataset, training.batch_size)
+
+
+def _check_cutout(cutout: int, dataset: Dataset) -> None:
+    """Raise ValueError for a masked square that is larger than the images that the model is given."""
+    sides = dataset.input_shape[1:]
+    if sides and cutout > min(sides):
+        size = " x ".join(map(str, sides))
+        raise ValueError(f"training.augment.cutout must be <= the side of the images, {size} pixels, got {cutout}.")
 
 
 def _check_single(model: nn.Module, dataset: Dataset, batch_size: int) -> None:

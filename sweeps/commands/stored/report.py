@@ -49,4 +49,4 @@ def _written(report: Report, out: Path) -> list[Path]:
     try:
         return write_report(report, out)
     except OSError as error:
-        raise ValueError(f"--out must be a folder that can be written, got {out}: {error.strerror}.") from None
+        raise ValueError(f"--out must be a folder that can be written, got {str(out)!r}: {error.strerror}.") from None

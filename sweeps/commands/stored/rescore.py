@@ -61,5 +61,5 @@ def _written(result: RescoredResult, out: Path) -> list[Path]:
         for path, frame in zip(paths, frames.values(), strict=True):
             frame.to_csv(path, index=False)
     except OSError as error:
-        raise ValueError(f"--out must be a folder that can be written, got {out}: {error.strerror}.") from None
+        raise ValueError(f"--out must be a folder that can be written, got {str(out)!r}: {error.strerror}.") from None
     return paths

@@ -42,5 +42,7 @@ def command(
         try:
             print(*write_sensitivity(found, out), sep="\n")
         except OSError as error:
-            raise ValueError(f"--out must be a folder that can be written, got {out}: {error.strerror}.") from None
+            raise ValueError(
+                f"--out must be a folder that can be written, got {str(out)!r}: {error.strerror}."
+            ) from None
     return FAILED if report.counts.failed else DONE

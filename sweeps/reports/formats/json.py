@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 from setsweep.sweeps.planning.candidate import Candidate, OfCandidate
+from setsweep.sweeps.reports.learning_rates import learning_rates
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.statistics.methods.pooled import PooledInterval
 from setsweep.sweeps.statistics.over_images import OverImages
@@ -40,6 +41,9 @@ def text(report: Report) -> str:
         "divergences": [dataclasses.asdict(each) for each in report.divergences],
         "published": [dataclasses.asdict(each) for each in report.published],
         "searches": [_search(each) for each in report.searches],
+        "learning_rates": [
+            dataclasses.asdict(each) for each in learning_rates(study, (each.candidate for each in report.chosen))
+        ],
         "looks": [each.to_dict() for each in report.looks],
         "failures": [_plain(each, "arm", "point", "stage", "trial") for each in report.failures],
     }

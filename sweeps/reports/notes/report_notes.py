@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from setsweep.data.declaration import SPLIT_OF_RUN
+from setsweep.sweeps.reports.learning_rates import learning_rates
 from setsweep.sweeps.reports.notes.choices import choice_notes
 from setsweep.sweeps.reports.notes.comparisons import comparison_notes
 from setsweep.sweeps.reports.notes.conformal import conformal_notes
@@ -40,6 +41,7 @@ def notes(report: Report) -> list[str]:
         *conformal_notes(report.study),
         *_about_epochs(report),
         *_about_published(report),
+        *_about_learning_rates(report),
         *_about_failures(report),
         *_about_sensitivity(report),
         *report.study.notes,
@@ -113,6 +115,19 @@ def _about_epochs(report: Report) -> list[str]:
         for name in report.study.at_epochs
         if confirmed and name not in known
     ]
+
+
+def _about_learning_rates(report: Report) -> list[str]:
+    found = learning_rates(report.study, (each.candidate for each in report.chosen))
+    if not found:
+        return []
+    told = [
+        f"{each.given:.3g}, meant for batches of {each.reference}, is "
+        + ("that of a full batch in proportion" if each.used is None else f"{each.used:.3g} at {each.batch_size}")
+        for each in found[:_SHOWN_FAILURES]
+    ]
+    more = "; ..." if len(found) > _SHOWN_FAILURES else ""
+    return [f"Learning rates grow with the batch (training.reference_batch_size): {'; '.join(told)}{more}."]
 
 
 def _about_failures(report: Report) -> list[str]:

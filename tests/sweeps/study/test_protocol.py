@@ -70,7 +70,7 @@ def test_resources_are_numbers_or_measured(read_text: Any, example: str, given: 
         ("seeds: 2}", "seeds: 2, race: 9}", "12: search.race: must be a mapping, got 9."),
         ("seeds: 2}", "seeds: 2, race: {seds: 9}}", "12: search.race.seds: unknown field 'seds'. Did you mean 'seeds'? Known: least, seeds."),
         ("sampler: tpe", "sampler: nsga2", "12: search.sampler: must be another where there is one objective, got 'nsga2'."),
-        ("sampler: tpe", "sampler: cmaes, asynchronous: true", "12: search.asynchronous: must be false with cmaes, whose batches are its generations, got True."),
+        ("sampler: tpe", "sampler: cmaes, asynchronous: true", "12: search.asynchronous: must be false with cmaes, whose batches are its generations, got true."),
         ("sampler: tpe", "sampler: cmaes, batch: 3", "12: search.batch: must be >= 4 with cmaes, whose batches are its generations, got 3."),
         ("val/avg2_accuracy", "[]", "12: search.objective: must be one metric or more, each once, got []."),
         ("val/avg2_accuracy", "[val/avg2_accuracy, val/avg2_accuracy]", "12: search.objective: must be one metric or more, each once, got ['val/avg2_accuracy', 'val/avg2_accuracy']."),

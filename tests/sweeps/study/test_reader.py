@@ -145,7 +145,7 @@ def test_the_text_is_the_study_with_its_overrides(read_text: Read, example: str)
         ("about: Which loss gives the best pairs on Fashion-MNIST?", "about: [1]", "2: about: must be text, got [1]."),
         ("confirm:", "confrim:", f"13: confrim: unknown field 'confrim'. Did you mean 'confirm'? Known: {KNOWN_FIELDS}."),
         ("data: {name: fashion_mnist}", "data: fashion_mnist", "3: data: must be a mapping, got 'fashion_mnist'."),
-        ("data: {name: fashion_mnist}", "data: {}", "3: data.name: must be a name, got None."),
+        ("data: {name: fashion_mnist}", "data: {}", "3: data.name: must be a name, got null."),
         ("name: fashion_mnist", "name: fashion", f"3: data.name: unknown data set 'fashion'. Did you mean 'fashion_mnist'? Known: {', '.join(sorted(DATASETS))}."),
         ("name: fashion_mnist}", "name: digits, noise: 1}", "3: data.noise: unknown setting 'noise'. Did you mean 'label_noise'? Known: calibration, label_noise, label_noise_kind, split_seed."),
         ("name: fashion_mnist}", "name: digits, label_noise: 2}", "3: data.label_noise: must be between 0 and 1, got 2."),

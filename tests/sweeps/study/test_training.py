@@ -10,6 +10,7 @@ import pytest
 
 from setsweep.data.augment import Augmentation
 from setsweep.sweeps.study.design.configuration import plain_config
+from setsweep.sweeps.study.errors import StudyError
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.complete import complete_config
@@ -195,3 +196,11 @@ def test_a_searched_value_outside_of_which_the_default_lies_starts_in_its_middle
     """The default of 128 is none of these; what is tried lies inside what was asked for."""
     study = read_text(f"{SMALL}training: {{batch_size: {{log_int: [16, 64]}}}}\nsearch: {{}}\n")
     assert study.arms["cross_entropy"].searched["training.batch_size"].default == 32  # sqrt(16 * 64)
+
+
+@pytest.mark.parametrize("reference", ["32", "{choice: [32, 64]}"])
+def test_a_reference_that_is_not_to_be_used_is_refused(read_text: Read, reference: str) -> None:
+    search = "search: {}\n" if "choice" in reference else ""
+    with pytest.raises(StudyError, match=r"keep_lr_per_example: must be true or left out .* got false\."):
+        read_text(f"{SMALL}training: {{keep_lr_per_example: false, reference_batch_size: {reference}}}\n{search}")
+    assert read_text(f"{SMALL}training: {{keep_lr_per_example: false, reference_batch_size: null}}\n")

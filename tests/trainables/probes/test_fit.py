@@ -11,6 +11,7 @@ import pytest
 from setsweep.data import load_dataset
 from setsweep.data.augment import Augmentation
 from setsweep.trainables.config.run_config import Training
+from setsweep.trainables.config.sections import check_data, check_model
 from setsweep.trainables.probes.fit import check_fit
 
 MODELS = """
@@ -76,3 +77,10 @@ def test_what_only_the_data_can_tell_is_told(changes: dict[str, Any], message: s
     with pytest.raises(ValueError) as caught:
         check(replace(make_config(), **changes))
     assert message in str(caught.value)
+
+
+def test_a_masked_square_larger_than_the_images_is_refused(make_config: Any) -> None:
+    digits = replace(make_config(), data=check_data({"name": "digits"}), model=check_model({"name": "linear"}))
+    check(replace(digits, training=Training(batch_size=64, augment=Augmentation(cutout=8))))
+    with pytest.raises(ValueError, match=r"cutout must be <= the side of the images, 8 x 8 pixels, got 9"):
+        check(replace(digits, training=Training(batch_size=64, augment=Augmentation(cutout=9))))

@@ -25,7 +25,7 @@ def test_a_folder_that_cannot_be_written_is_told(setsweep: Command, small: Path,
     assert setsweep("run", small, "--in-process").code == 0
     said = setsweep("report", small, "--out", place)
     assert (said.code, said.out) == (2, "")
-    assert said.err.startswith(f"setsweep: --out must be a folder that can be written, got {place}: ")
+    assert said.err.startswith(f"setsweep: --out must be a folder that can be written, got {str(place)!r}: ")
 
 
 @pytest.mark.parametrize("command", ["report", "record", "sensitivity"])

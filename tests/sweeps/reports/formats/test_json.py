@@ -42,7 +42,8 @@ def test_json_has_the_fields_that_are_promised(report: Report) -> None:
 def test_json_says_what_study_it_is_of_and_how_far_that_is(report: Report) -> None:
     plain = json.loads(text(report))
     lists = ("aggregates", "comparisons", "chosen", "failures", "search_intervals", "unusual", "spent")
-    lists += ("divergences", "over_sets", "over_images", "saturated", "searches", "looks")
+    lists += ("divergences", "over_sets", "over_images", "saturated", "searches", "looks", "learning_rates")
+    lists += ("published",)
     assert {name: value for name, value in plain.items() if name not in lists} == {
         "study": "fashion_losses",
         "about": "Which loss gives the best pairs?",

@@ -17,7 +17,7 @@ Read = Callable[..., Study]
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [
-        ("momentum: 0.9", "momentum: 0", "5: training.optimizer.nesterov: must be false without momentum, got True."),
+        ("momentum: 0.9", "momentum: 0", "5: training.optimizer.nesterov: must be false without momentum, got true."),
         ("momentum: 0.9, nesterov: true", "betas: [0.8, 0.9]", "5: training.optimizer.betas: must be left out, since sgd has none, got (0.8, 0.9)."),
         ("name: sgd, lr: 0.05, momentum: 0.9, nesterov: true", "name: adam, momentum: 0.9", "5: training.optimizer.momentum: must be left out, since adam has none, got 0.9."),
         ("milestones: [6, 8]", "milestones: [6, 10]", "5: training.milestones: must be below training.epochs = 10, got 10."),
