@@ -23,8 +23,8 @@ from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.config.sections import num_classes
 from setsweep.trainables.config.training import check_value
 from setsweep.trainables.conformal.how import CONFORMAL, Conformal
-from setsweep.trainables.conformal.sets import all_sets
-from setsweep.trainables.evaluation.metric import SET_RULES, SetRule
+from setsweep.trainables.conformal.sets import ConformalSets, all_sets
+from setsweep.trainables.evaluation.metric import SET_RULES, Metric, SetRule, conformal_metric
 from setsweep.trainables.evaluation.rescore import Rescoring, rescored
 from setsweep.trainables.evaluation.score_store import KeptScores, read_scores
 from setsweep.trainables.evaluation.score_views import ScoreView, view
@@ -223,16 +223,29 @@ def _checked(study: Study, field: str, value: Any, others: Mapping[str, Any]) ->
 
 
 def _with(study: Study, values: Mapping[str, Any], thresholds: str) -> Study:
-    """The study as asked; what it compares by is of its own set sizes, unless others are asked for."""
-    compared = {name: values[f"compare.{name}"] for name in COMPARED if f"compare.{name}" in values}
+    """The study as asked; what it compares by is of its own set sizes and sets, unless others are asked for."""
+    given = {name: values[f"compare.{name}"] for name in COMPARED if f"compare.{name}" in values}
+    compare = study.compare
     if "k" in values:
         usual = compare_settings(list(study.arms), values["k"])["metrics"].default
-        compared = {"metrics": usual, "show": (), "primary": None, "k": "all", **compared}
+        compare = replace(compare, metrics=usual, show=(), primary=None, k="all")
         study = replace(study, k=values["k"])
     coverage, conformal = _conformal(study, values)
-    study = replace(study, coverage=coverage, conformal=conformal)
-    compare: Compare = replace(study.compare, **compared)
-    return replace(study, compare=compare, notes=(*study.notes, _note(values, thresholds)))
+    asked = replace(study, coverage=coverage, conformal=conformal)
+    if asked.conformal_sets != study.conformal_sets:
+        compare = _of_sets(compare, asked.conformal_sets)
+    return replace(asked, compare=replace(compare, **given), notes=(*study.notes, _note(values, thresholds)))
+
+
+def _of_sets(compare: Compare, sets: Sequence[ConformalSets]) -> Compare:
+    """The comparisons without metrics of other conformal sets, with coverage and size of these shown."""
+
+    def known(names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for name in names if Metric.parse(name).conformal in (None, *sets))
+
+    shown = [conformal_metric(each, name, split="test").name for each in sets for name in ("coverage", "set_size")]
+    metrics, show = known(compare.metrics), known(compare.show)
+    return replace(compare, metrics=metrics, show=(*show, *(name for name in shown if name not in (*metrics, *show))))
 
 
 def _note(values: Mapping[str, Any], thresholds: str) -> str:

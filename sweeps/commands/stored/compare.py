@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.exit_codes import DONE
 from setsweep.sweeps.planning.planner import Planner
-from setsweep.sweeps.records.study_folder import check_has_results, stored_planner, stored_study
+from setsweep.sweeps.records.study_folder import stored_state, stored_study
 from setsweep.sweeps.reports.compared_studies import Told, compare_studies, render_compared
 from setsweep.sweeps.study.reader import read_study
 
@@ -51,8 +51,7 @@ def _planner(given: str, storage: str) -> Planner:
         read, folder = read_study(Path(given) / "study.yaml"), Path(given)
     else:
         read, folder = stored_study(given, storage)
-    check_has_results(read, folder, storage)
-    return stored_planner(read, folder)
+    return stored_state(read, folder, results_of=storage)[0]
 
 
 def _pair(text: str) -> tuple[str, str]:

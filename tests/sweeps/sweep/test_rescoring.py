@@ -13,6 +13,7 @@ import pytest
 
 from setsweep.sweeps import rescore, run_study
 from setsweep.sweeps.study.errors import StudyError
+from setsweep.sweeps.sweep.rescoring import asked_of
 from setsweep.sweeps.sweep.result import StudyResult
 
 STUDY: dict[str, Any] = {
@@ -89,6 +90,12 @@ def test_conformal_sets_are_made_of_scores_that_were_kept_for_something_else(sto
     said = result.report()
     assert "exchangeability is broken" in said
     assert "Measured anew from kept scores: coverage = 0.8, 0.9" in said
+
+
+def test_conformal_sets_that_are_asked_for_are_shown_beside_what_the_study_compares(storage: Path) -> None:
+    compare = asked_of(_read(storage), ["coverage=0.9", "conformal.scores=pas"], "val")[0].compare
+    assert compare.metrics == _read(storage).compare.metrics
+    assert compare.show == ("test/top1_accuracy@avg2_accuracy", "test/pas90_coverage", "test/pas90_set_size")
 
 
 def test_the_command_prints_any_format(storage: Path, setsweep: Callable[..., Any]) -> None:
