@@ -13,7 +13,7 @@ import pytest
 
 from setsweep.sweeps import rescore, run_study
 from setsweep.sweeps.study.errors import StudyError
-from setsweep.sweeps.sweep.rescoring import asked_of
+from setsweep.sweeps.sweep.rescoring_fields import asked_of
 from setsweep.sweeps.sweep.result import StudyResult
 
 STUDY: dict[str, Any] = {
