@@ -17,6 +17,7 @@ from setsweep.sweeps.records.journal import FILE, Journal, JournalError
 from setsweep.sweeps.study.defaults import DEFAULTS, as_begun
 from setsweep.sweeps.study.difference import describe_difference
 from setsweep.sweeps.study.reader import read_study
+from setsweep.sweeps.study.source import bundled_studies
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.settings.yaml_text import read_yaml
 
@@ -187,6 +188,8 @@ def stored_study(name_or_path: str, storage: str) -> tuple[Study, Path]:
     as_stored = study_folder(storage, name_or_path) / "study.yaml" if "/" not in name_or_path else None
     if as_stored is not None and as_stored.exists():
         return read_study(as_stored), as_stored.parent
+    if as_stored is not None and not Path(name_or_path).exists() and name_or_path not in bundled_studies():
+        begun_folder(name_or_path, storage)  # which names the studies that there are
     study = read_study(name_or_path)
     folder = study_folder(storage, study.name)
     stored = folder / "study.yaml"

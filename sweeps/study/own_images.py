@@ -53,6 +53,8 @@ def look_at(folder: Path) -> Images:
         DataError: no images in class folders, or a class without one to train on.
     """
     folder = folder.expanduser().absolute()
+    if not folder.is_dir():
+        raise DataError(f"FOLDER must be a folder of images, got {str(folder)!r}, which is none.")
     try:
         data, unreadable = _load(folder, "error"), False
     except DataError as error:

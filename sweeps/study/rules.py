@@ -84,7 +84,7 @@ def primary_rule(ks: Sequence[int]) -> Rule:
     names = [metric.on("test").name for metric in all_metrics(ks) if metric.is_accuracy]
 
     def check(value: object) -> object:
-        if value is not None and value not in names:
+        if value is not None and names and value not in names:  # where the set sizes are broken, that is told alone
             raise ValueError(unknown("test accuracy", value, names))
         return value
 

@@ -51,6 +51,8 @@ class Source:
         if not equals or not field.strip():
             raise StudyError([f"{location}: must be FIELD=VALUE, got {assignment!r}."])
         path = override_path(field.strip())
+        if not all(key.strip() for part in path for key in part.split(".")):
+            raise StudyError([f"{location}: must be a field with names between its dots, got {field.strip()!r}."])
         value, locations = read_yaml(text, location.origin, lines=False)
         self._mapping_at(path[:-1], location)[path[-1]] = value
         kept = {other: where for other, where in self.locations.items() if other[: len(path)] != path}

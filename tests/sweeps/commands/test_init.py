@@ -115,7 +115,7 @@ def test_a_study_has_the_folders_name_as_far_as_it_may(name: str, expected: str)
 def test_what_is_no_folder_of_images_is_refused_and_no_file_overwritten(
     setsweep: Any, photos: Photos, folder: Path
 ) -> None:
-    with pytest.raises(DataError, match="must exist"):
+    with pytest.raises(DataError, match=r"must be a folder of images, got .*nowhere"):
         look_at(Path("nowhere"))
     (folder / "empty").mkdir()
     for wrong in ("nowhere", "empty"):

@@ -151,6 +151,7 @@ def test_a_stopped_study_says_how_to_go_on_and_does(
     assert "Traceback" not in err
     assert "Started a local Ray instance" not in err, "by Tune, after the sweep's own had ended"
     assert "runs are done and kept. The same command goes on from here." in err
+    assert 0 < err.index("Stopping. What is being trained goes on") < err.index("runs are done and kept")
     assert "Incomplete." in out
     done = len(_results())
     assert 2 <= done < 7

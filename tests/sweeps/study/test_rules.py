@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from setsweep.sweeps.study.rules import metrics_rule, name_rule, objective_rule
+from setsweep.sweeps.study.rules import metrics_rule, name_rule, objective_rule, primary_rule
 
 
 @pytest.mark.parametrize("name", ["a", "x" * 100, "-", "Fashion_losses-2"])
@@ -92,3 +92,9 @@ def test_what_is_no_list_of_test_metrics_is_refused(value: Any, message: str) ->
     with pytest.raises(ValueError) as caught:
         metrics_rule([2]).check(value)
     assert str(caught.value).startswith(message)
+
+
+def test_where_the_set_sizes_are_broken_no_metric_is_refused_for_it() -> None:
+    assert primary_rule(()).check("test/avg2_accuracy") == "test/avg2_accuracy"
+    with pytest.raises(ValueError, match="unknown test accuracy"):
+        primary_rule((3,)).check("test/avg2_accuracy")

@@ -180,3 +180,10 @@ def test_a_device_and_a_huge_file_are_refused_before_they_are_read(tmp_path: Pat
     ):
         with pytest.raises(StudyError, match=rule):
             open_study(tmp_path / name)
+
+
+@pytest.mark.parametrize("field", ["training..epochs", ".epochs", "training.", "grid.data..name"])
+def test_a_field_with_nothing_between_its_dots_is_refused(field: str) -> None:
+    source = read_source("study: a\n", "a.yaml")
+    with pytest.raises(StudyError, match=r"must be a field with names between its dots, got '"):
+        source.override(f"{field}=3")
