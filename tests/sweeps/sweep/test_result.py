@@ -12,7 +12,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from setsweep.sweeps.study.errors import StudyError
 from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.sweep.result import StudyResult, stored_result
 
@@ -152,5 +151,5 @@ def test_a_study_that_has_begun_has_waiting_runs_and_empty_tables(tmp_path: Path
 def test_a_study_that_was_not_run_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=rf"^study 'small' must have been run in {tmp_path}, got no journal in "):
         stored_result(str(HERE / "study.yaml"), str(tmp_path))
-    with pytest.raises(StudyError, match=r"^nosuch: must be a study file or the name of a bundled study"):
+    with pytest.raises(ValueError, match=r"^STUDY must be one that was run in '.*', got 'nosuch'\."):
         stored_result("nosuch", str(tmp_path))

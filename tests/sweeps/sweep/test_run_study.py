@@ -60,7 +60,7 @@ def run(folder: Path) -> Run:
 
 def test_a_study_is_run_to_its_end_and_its_parts_are_where_it_says(run: Run, tiny: Study) -> None:
     ended, said = run(tiny)
-    assert (ended.stopped, ended.kept, ended.folder, ended.records) == (None, "3 of 3 runs", HOME, "setsweep ui tiny")
+    assert (ended.stopped, ended.counts.done, ended.folder, ended.records) == (None, 3, HOME, "setsweep ui tiny")
     assert ended.address == f"http://127.0.0.1:5000/{view_path('1')}"
     assert ended.report.complete
     assert said[0] == "tiny: 3 of 3 runs to train, 1 at a time"
@@ -89,7 +89,7 @@ def test_runs_that_failed_are_trained_again_where_that_is_asked_for_and_diverged
     with Journal(HOME) as journal:
         journal.add_all([(run_0, replace(result, status="failed", reason="the disk was full", metrics={}))])
         journal.add_all([(run_1, replace(other, status="diverged", reason="nan", metrics={}))])
-    assert run(tiny)[1] == ["All 3 runs of tiny are done."]
+    assert run(tiny)[1] == ["All 3 runs of tiny have ended: 1 done, 2 diverged or failed."]
     ended, said = run(tiny, retry_failed=True)
     assert said[0] == "tiny: 1 of 3 runs to train, 1 at a time"
     assert [failure.reason for failure in ended.report.failures] == ["nan"]
@@ -125,7 +125,7 @@ def test_an_executor_that_gives_up_before_the_first_result_ends_the_call_and_lat
     else:
         ended, _ = run(tiny)
         assert isinstance(ended.stopped, ExecutorError)
-        assert (ended.kept, ended.report.complete) == ("1 of 3 runs", False)
+        assert (ended.counts.done, ended.counts.total, ended.report.complete) == (1, 3, False)
 
 
 def test_sigterm_stops_a_sweep_as_ctrl_c_does_and_means_what_it_meant_after_it(
@@ -152,4 +152,4 @@ def test_a_study_can_be_run_in_a_thread_which_no_signal_reaches(run: Run, tiny: 
     thread = threading.Thread(target=lambda: got.append(run(tiny)[0]))
     thread.start()
     thread.join(60)
-    assert [ended.kept for ended in got] == ["3 of 3 runs"]
+    assert [ended.counts.done for ended in got] == [3]
