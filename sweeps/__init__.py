@@ -48,7 +48,7 @@ def run_study(
     retry_failed: bool = False,
     progress: bool = True,
 ) -> StudyResult:
-    """Run what is missing of a study; returns when all of it is done.
+    """Run what is missing of a study; returns when all of it is done, or what its budget allows.
 
     Args:
         study, overrides: see `read_study`.
@@ -69,6 +69,7 @@ def run_study(
     from rich.console import Console
 
     from setsweep.sweeps.sweep import run_study as running
+    from setsweep.sweeps.sweep.allowance import BudgetSpent
     from setsweep.sweeps.sweep.executors import Where
     from setsweep.sweeps.sweep.result import StudyResult
 
@@ -81,7 +82,7 @@ def run_study(
     )
     read = read_study(study, overrides)
     ended = running.run_study(read, options, Console(stderr=True, quiet=not progress))
-    if ended.stopped is not None:
+    if ended.stopped is not None and not isinstance(ended.stopped, BudgetSpent):
         raise ended.stopped
     return StudyResult(read, ended.folder)
 

@@ -69,25 +69,38 @@ def command(
     allow_packages(allow or ())
     read = read_study(study, overrides or ())
     told = Console(stderr=True, quiet=quiet)
-    plan = _plan(read, told, storage=storage, slots=slots, rate=rate, save_rate=save_rate)
+    plan = make_plan(read, told, storage=storage, slots=slots, rate=rate, save_rate=save_rate)
     if as_json:
         print(json_text(plain_plan(plan)), end="")
     else:
-        _print(plan)
+        print_plan(plan)
         if save_rate is not None and plan.known:
             print(f"What runs take is in {save_rate}, for 'setsweep plan --rate'.")
     return DONE
 
 
-def _plan(
-    study: Study, told: Console, *, storage: str, slots: int | None, rate: Path | None, save_rate: Path | None
+def make_plan(
+    study: Study,
+    told: Console,
+    *,
+    storage: str,
+    slots: int | None = None,
+    rate: Path | None = None,
+    save_rate: Path | None = None,
+    measured: bool = True,
 ) -> Plan:
-    """See `command`."""
+    """What a study would run, from its storage and a measurement.
+
+    Args:
+        told: where it is said what is being measured.
+        study, storage, slots, rate, save_rate: see `command`.
+        measured: whether what runs take is measured, where no file says it.
+    """
     planner = stored_planner(study, study_folder(storage, study.name))
     study = planner.study
     if slots is not None and slots < 1:
         raise ValueError(f"--slots must be >= 1, got {slots}.")
-    known = rate is not None or can_be_measured(study)
+    known = rate is not None or (measured and can_be_measured(study))
     slots = slots or (_slots(study.resources) if known and rate is None else None)
     if known and rate is None:
         check_runs(study, planner, DatasetCache(), here=False)  # what a run would refuse
@@ -106,7 +119,8 @@ def _plan(
     return Plan(study=study, planner=planner, costs=costs, slots=slots, known=known)
 
 
-def _print(plan: Plan) -> None:
+def print_plan(plan: Plan) -> None:
+    """Print it as a table and some sentences."""
     study, planner, costs = plan.study, plan.planner, plan.costs
     console = Console()
     for note in study.notes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -9,13 +10,18 @@ from rich.console import Console
 
 from setsweep.data.trust import allow as allow_packages
 from setsweep.sweeps import DEFAULT_STORAGE, read_study
+from setsweep.sweeps.commands.detached import begin
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED, STOPPED
+from setsweep.sweeps.commands.options import as_words, with_budget
 from setsweep.sweeps.commands.told import Quiet, Verbose
 from setsweep.sweeps.execution.errors import ExecutorError
+from setsweep.sweeps.records.study_folder import storage_folder, study_folder
 from setsweep.sweeps.reports.formats import render
 from setsweep.sweeps.reports.report_folder import PROBLEMS
+from setsweep.sweeps.sweep.allowance import BudgetSpent
 from setsweep.sweeps.sweep.executors import Where
-from setsweep.sweeps.sweep.run_study import RunOptions, run_study
+from setsweep.sweeps.sweep.run_study import Ended, RunOptions, run_study
+from setsweep.trainables.config.run_config import RESULTS_VERSION
 
 
 def command(
@@ -31,6 +37,11 @@ def command(
     quiet: Quiet = False,
     verbose: Verbose = False,
     allow: Annotated[list[str] | None, Parameter(name="--allow", negative=())] = None,
+    max_time: float | None = None,
+    max_runs: int | None = None,
+    max_gpu_hours: float | None = None,
+    detach: bool = False,
+    results_version: Annotated[int | None, Parameter(show=False)] = None,
 ) -> int:
     """Run a study, or what is missing of it, and print its table.
 
@@ -46,31 +57,69 @@ def command(
         quiet: print the table and errors alone.
         verbose: print a line for each run that ends.
         allow: a package whose functions the study may name besides those of its own folder; may be given several times.
+        max_time: hours after which the sweep ends with what it has; the study's budget.max_time.
+        max_runs: runs of the study that are trained at most; its budget.max_runs.
+        max_gpu_hours: GPU hours that its runs may take; its budget.max_gpu_hours.
+        detach: run it in the background, also when this terminal is closed; see 'setsweep logs STUDY --follow'.
+        results_version: of the machine that has submitted the study, whose results ours must equal.
     """
+    _check_version(results_version)
     allow_packages(allow or ())
+    changes = with_budget(overrides, max_time, max_runs, max_gpu_hours)
+    read = read_study(study, changes)
+    if detach:
+        same: dict[str, object] = {"set": changes, "storage": storage, "address": address, "tracking-uri": tracking_uri}
+        same |= {"in-process": in_process, "replace": replace, "retry-failed": retry_failed, "allow": allow}
+        same |= {"quiet": quiet, "verbose": verbose}
+        return begin(["run", study, *as_words(same)], read.name, study_folder(storage, read.name))
     options = RunOptions(
         storage=storage,
         where=Where(address=address, in_process=in_process),
-        tracking_uri=tracking_uri,
+        tracking_uri=tracking_uri or (None if results_version is None else _beside(storage)),
         replace=replace,
         retry_failed=retry_failed,
         verbose=verbose,
     )
-    console = Console(stderr=True, quiet=quiet)
-    ended = run_study(read_study(study, overrides or ()), options, console)
+    console = Console(stderr=True, quiet=quiet, highlight=False, markup=False, soft_wrap=True)
+    return _show(run_study(read, options, console), console)
+
+
+def _show(ended: Ended, console: Console) -> int:
+    """Print how a study ended; the exit code."""
     print(render(ended.report, "terminal").rstrip("\n"), flush=True)
-    places = f"Tables and figures: {ended.folder / 'report'}   MLflow: {ended.records}"
-    console.print(places, highlight=False, markup=False, soft_wrap=True)
+    console.print(f"Tables and figures: {ended.folder / 'report'}   MLflow: {ended.records}")
     if ended.address:
-        console.print(ended.address, highlight=False, markup=False, soft_wrap=True)
+        console.print(ended.address)
     if (ended.folder / "report" / PROBLEMS).exists():
-        console.print(f"Not all could be drawn: {ended.folder / 'report' / PROBLEMS}", highlight=False, markup=False)
+        console.print(f"Not all could be drawn: {ended.folder / 'report' / PROBLEMS}")
+    code = FAILED if ended.report.counts.failed else DONE
     if ended.stopped is None:
-        return FAILED if ended.report.counts.failed else DONE
+        return code
     counts = ended.counts
     failed = f", {counts.ended - counts.done} diverged or failed," if counts.ended > counts.done else ""
     kept = f"Stopped; {counts.done} of {counts.total} runs are done{failed} and kept."
-    console.print(f"{kept} The same command goes on from here.", highlight=False)
+    if isinstance(ended.stopped, BudgetSpent):
+        missing = ", ".join(f"{runs} of {arm}" for arm, runs in ended.missing.items())
+        done = f"{counts.done} of {counts.total} runs done{failed} and kept"
+        console.print(f"{ended.stopped}: the sweep ends here, with {done}. Missing: {missing}.")
+        console.print("With a larger budget the same command goes on from here.")
+        return code
+    console.print(f"{kept} The same command goes on from here.")
     if isinstance(ended.stopped, ExecutorError):
         raise ended.stopped
     return STOPPED
+
+
+def _check_version(results_version: int | None) -> None:
+    if results_version not in (None, RESULTS_VERSION):
+        raise ValueError(
+            "Setsweep must give the same results on the cluster and where the study was submitted, got version "
+            f"{RESULTS_VERSION} of results on the cluster and {results_version} there. Install the same one on both."
+        )
+
+
+def _beside(storage: str) -> str | None:
+    """Where a study that was submitted is recorded if nothing says it: its working folder goes with it."""
+    return (
+        None if os.environ.get("MLFLOW_TRACKING_URI") else f"sqlite:///{storage_folder(storage).absolute()}/mlflow.db"
+    )

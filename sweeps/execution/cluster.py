@@ -66,6 +66,11 @@ def connect(address: str | None, *, cpus: int | None = None) -> None:
         # Ray's own default would join whatever cluster was started last on this machine, another sweep's perhaps.
         ray.init(address="local", include_dashboard=False, num_cpus=cpus, **options)
         return
+    if address.startswith("ray://"):
+        raise ClusterError(
+            "--address must be that of a cluster of which this machine is a node (HOST:PORT or auto), got "
+            f"{address!r}. 'setsweep submit STUDY --address http://HEAD:8265' runs a study on a cluster from outside."
+        )
     try:
         _knock(address)
         ray.init(address=address, **options)
@@ -78,7 +83,7 @@ def connect(address: str | None, *, cpus: int | None = None) -> None:
 
 def _knock(address: str) -> None:
     """Whether somebody listens at host:port, where the address is one; Ray itself tries for minutes in silence."""
-    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    host, colon, port = address.rpartition(":")
     if colon and port.isdecimal():
         socket.create_connection((host.strip("[]"), int(port)), timeout=KNOCK_SECONDS).close()
 

@@ -82,6 +82,11 @@ class Executor(Protocol):
         """How many jobs train at once; it may change."""
         ...
 
+    @property
+    def gpus(self) -> float:
+        """What a job that is trained has of a GPU."""
+        ...
+
     def submit(self, job: Job) -> None:
         """Queue a job; returns at once."""
         ...

@@ -17,13 +17,15 @@ class LocalExecutor:
 
     Args:
         cpus: threads of a run, as on a cluster: the number of threads is part of what makes results equal to the bit.
+        gpus: what a run occupies of a GPU, for who counts it.
         datasets: shared data that are loaded already.
     """
 
     slots = 1
 
-    def __init__(self, *, cpus: float = 1, datasets: DatasetCache | None = None) -> None:
+    def __init__(self, *, cpus: float = 1, gpus: float = 0, datasets: DatasetCache | None = None) -> None:
         torch.set_num_threads(max(1, int(cpus)))
+        self.gpus = gpus
         keep_freed_memory()
         self._queue: deque[Job] = deque()
         self._runner = JobRunner(datasets or DatasetCache())

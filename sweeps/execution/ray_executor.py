@@ -59,6 +59,7 @@ class RayExecutor:
         datasets: DatasetCache | None = None,
     ) -> None:
         self._slots = min(max(1, cluster.slots(cpus=cpus, gpus=gpus)), most or 1_000_000)
+        self._gpus = gpus
         self._mailbox = Mailbox(max_attempts)
         self._address = serve(self._mailbox, cluster.driver_host())
         self._outstanding: set[str] = set()
@@ -75,6 +76,11 @@ class RayExecutor:
     def slots(self) -> int:
         """How many jobs train at once."""
         return self._slots - self._mailbox.resting
+
+    @property
+    def gpus(self) -> float:
+        """What a job that trains has of a GPU."""
+        return self._gpus
 
     def submit(self, job: Job) -> None:
         """Queue a job; its data goes into the object store the first time it is needed."""

@@ -74,6 +74,11 @@ class SimulatedExecutor:
         return self._slots
 
     @property
+    def gpus(self) -> float:
+        """It has none."""
+        return 0.0
+
+    @property
     def utilisation(self) -> float:
         """The share of the slots' time in which something was trained."""
         return self.busy / (self.now * self._slots) if self.now else 1.0

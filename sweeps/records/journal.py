@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from setsweep.sweeps.execution.errors import StorageLostError
 from setsweep.sweeps.planning.looks import Look
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.trials import KnownTrials, Trials
@@ -25,6 +26,7 @@ from setsweep.trainables.config.run_result import RunResult
 
 FILE = "journal.jsonl"
 WRITER = "writer.json"
+STATUSES = ("done", "diverged", "failed")
 
 
 class JournalError(ValueError):
@@ -149,6 +151,8 @@ class Journal:
                 self._take(each)
         elif kind == "result":
             result = RunResult.from_dict(record["result"])
+            if result.status not in STATUSES:  # which no table would count
+                raise ValueError(result.status)
             self.results[result.key] = result
             if record["stage"] == "search" and record["trial"] is not None:
                 place = record["arm"], record["point"], record["trial"]
@@ -161,6 +165,19 @@ class Journal:
             self.study = record
         elif kind == "seeds at once":
             self.group_sizes[record["family"]] = record["seeds"]
+
+    def check_there(self) -> None:
+        """Whether what is written can still be found. Raises StorageLostError: somebody has removed or replaced it."""
+        assert self._file is not None, "a journal opened for reading is not watched"
+        try:
+            there = os.path.samestat(self.path.stat(), os.fstat(self._file))
+        except OSError:
+            there = False
+        if not there:
+            raise StorageLostError(
+                f"{self.path} must stay where it is while the study runs, got it removed or replaced: what is trained "
+                "from now on could not be found again. Put it back, or begin anew with the same command."
+            )
 
     def _append(self, record: Mapping[str, Any]) -> None:
         assert self._file is not None, "a journal opened for reading is not written"

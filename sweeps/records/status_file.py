@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -43,8 +44,9 @@ class StatusFile:
         self._written = time.monotonic()
         state = {"pid": os.getpid(), "host": socket.gethostname(), "time": time.time(), "running": self._running}
         partial = self._path.with_suffix(".partial")
-        partial.write_text(json.dumps(state))
-        partial.replace(self._path)
+        with contextlib.suppress(OSError):  # it only shows; that results can't be written is told by the journal
+            partial.write_text(json.dumps(state))
+            partial.replace(self._path)
 
 
 def running_now(folder: Path) -> dict[str, str]:

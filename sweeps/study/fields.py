@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from setsweep.losses import LOSSES
 from setsweep.losses.values import nearest
+from setsweep.sweeps.study.budget import BUDGET
 from setsweep.sweeps.study.comparing import compare_settings
 from setsweep.sweeps.study.design.axes import VALUES
 from setsweep.sweeps.study.design.sensitivity import SENSITIVITY
@@ -83,6 +84,7 @@ def study_groups() -> list[Group]:
             "numbers of papers to hold the study's against, a list",
             _below("published", published_settings(())),
         ),
+        Group("budget", "", "what the study may take at most", _below("budget", BUDGET)),
     ]
 
 

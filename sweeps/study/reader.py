@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from setsweep.sweeps.study.arms import read_arms
+from setsweep.sweeps.study.budget import read_budget
 from setsweep.sweeps.study.comparing import check_compare, read_compare
 from setsweep.sweeps.study.design.grid import check_grid_alone, read_grid
 from setsweep.sweeps.study.design.points import check_points
@@ -58,6 +59,7 @@ FIELDS = (
     "keep",
     "resources",
     "published",
+    "budget",
 )
 
 
@@ -125,6 +127,7 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
         keep=read_keep(findings),
         resources=resources,
         published=read_published(findings, list(source.values["arms"]) if arms else None, grid, k),
+        budget=read_budget(findings, gpus=resources.gpus),
         data_root=root,
         download=download,
         text=dump_yaml(source.values),

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from setsweep.sweeps.study.budget import Budget
 from setsweep.sweeps.study.published import Published
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.varied import Sensitivity
@@ -221,6 +222,7 @@ class Study:
         confirm: what is confirmed beside the choices, and to what precision.
         sensitivity: a designed study of hyperparameters; None: there is none.
         published: numbers of papers that the study's are held against.
+        budget: what it may take at most. Not part of what decides a result.
         data_root: where the data files lie; None: the default. Not part of what decides a result.
         text: the study file with its overrides, as YAML, for the records.
         path: where it was read, as messages show it.
@@ -245,6 +247,7 @@ class Study:
     conformal: Conformal = field(default_factory=Conformal)
     resources: Resources = field(default_factory=Resources)
     published: tuple[Published, ...] = ()
+    budget: Budget = field(default_factory=Budget)
     data_root: str | None = None
     download: bool = False
     text: str = ""

@@ -8,6 +8,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 
+import torch
+
 from setsweep.sweeps.execution.datasets import DatasetCache
 from setsweep.sweeps.execution.executor import Executor
 from setsweep.sweeps.planning.planner import Planner
@@ -52,7 +54,9 @@ def opened(where: Where, study: Study, planner: Planner, datasets: DatasetCache,
         _check_cpus(study.resources.cpus)
         from setsweep.sweeps.execution.local_executor import LocalExecutor
 
-        with closing(LocalExecutor(cpus=study.resources.cpus, datasets=datasets)) as local:
+        whole = study.resources.gpus == "auto" and torch.cuda.is_available()  # one run after the other has all of it
+        gpus = 1.0 if whole else 0.0 if study.resources.gpus == "auto" else study.resources.gpus
+        with closing(LocalExecutor(cpus=study.resources.cpus, gpus=gpus, datasets=datasets)) as local:
             yield local
         return
     from setsweep.sweeps.execution import cluster
@@ -60,9 +64,8 @@ def opened(where: Where, study: Study, planner: Planner, datasets: DatasetCache,
     with cluster.joined(where.address):
         from setsweep.sweeps.execution.ray_executor import RayExecutor
 
-        gpus = study.resources.gpus
-        if gpus == "auto":
-            gpus = _measured_share(study, planner, say)
+        asked = study.resources.gpus
+        gpus = _measured_share(study, planner, say) if asked == "auto" else asked
         if where.here:
             cluster.check_room(cpus=study.resources.cpus, gpus=gpus)
         left = planner.total - planner.done

@@ -16,6 +16,7 @@ from setsweep.sweeps.planning.seed_groups import Probe, SeedGroups, Train
 from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.records.study_folder import model_folder, score_folder, scores_size
 from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.sweep.allowance import Allowance
 from setsweep.trainables.checkpoint import remove_checkpoint
 from setsweep.trainables.config.run_config import KeepModel
 from setsweep.trainables.config.run_result import RunResult
@@ -51,6 +52,7 @@ class Sweep:
         journal: where results go first.
         folder: of the study, for checkpoints and trained models.
         watchers: told of every run.
+        allowance: what is left of the study's budget.
     """
 
     def __init__(
@@ -61,9 +63,11 @@ class Sweep:
         journal: Journal,
         folder: Path,
         watchers: Iterable[Watcher] = (),
+        allowance: Allowance | None = None,
     ) -> None:
         self.study, self.planner, self.executor, self.journal = study, planner, executor, journal
         self.folder, self.watchers = folder.absolute(), list(watchers)  # a slot works in another folder
+        self._allowance = allowance or Allowance(study.budget)
         self._checkpoints = self.folder / "checkpoints"
         self._groups = SeedGroups(planner, study.resources, journal.group_sizes, journal.add_group_size)
         self._jobs: dict[str, Train | Probe] = {}  # those that the executor has, in the order it takes them
@@ -71,19 +75,30 @@ class Sweep:
         self._announced: set[str] = set()
 
     def run(self) -> None:
-        """Run the study to its end."""
+        """Run the study to its end.
+
+        Raises:
+            BudgetSpent: it has taken what it may.
+            StorageLostError: what is recorded can't be found any more.
+        """
         while self._fill() or self._jobs:
+            self._allowance.check(self.planner.results)
             self._take(self.executor.wait(POLL_SECONDS))
+            self.journal.check_there()
             for watcher in self.watchers:
                 watcher.tick()
+        self._allowance.check_runs(self.planner.total - self.planner.done)
         shutil.rmtree(self._checkpoints, ignore_errors=True)
 
     def _fill(self) -> bool:
         """Keep every slot busy and one job waiting for it; False when the planner has no more to give for now."""
         while len(self._jobs) < 2 * self.executor.slots:
-            work = self._groups.next()
+            more = self._allowance.more_runs(self.planner.done + len(self._job_of))
+            work = self._groups.next() if more else Done()
             if isinstance(work, Wait | Done):
                 return False
+            if isinstance(work, Train) and len(work.runs) > more:
+                work = Train(work.runs[: int(more)])
             self.journal.add_trials(self.planner.new_trials())
             self._submit(work)
         return True
@@ -102,6 +117,7 @@ class Sweep:
             if key not in self._announced and isinstance(work, Train):
                 self._announced.add(key)
                 for run in work.runs:
+                    self._allowance.started(run.key)
                     for watcher in self.watchers:
                         watcher.started(run)
 
@@ -121,9 +137,11 @@ class Sweep:
 
     def _finish(self, job: str, pairs: Sequence[tuple[PlannedRun, RunResult]]) -> None:
         self._announced.discard(job)
+        self.journal.check_there()
         self.journal.add_all(pairs)
         remove_checkpoint(self._checkpoint(job))  # a run that failed leaves one
         for run, result in pairs:
+            self._allowance.finished(run.key)
             self.planner.tell(result)
             for watcher in self.watchers:
                 watcher.finished(run, result)

@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ from types import FrameType
 from rich.console import Console
 
 from setsweep.sweeps.execution.datasets import DatasetCache
-from setsweep.sweeps.execution.errors import ExecutorError
+from setsweep.sweeps.execution.errors import ExecutorError, StorageLostError
 from setsweep.sweeps.planning.counts import Counts
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.failed_runs import FailedRuns
@@ -27,13 +27,14 @@ from setsweep.sweeps.reports.report import Report, build_report
 from setsweep.sweeps.reports.report_folder import write_report
 from setsweep.sweeps.study.defaults import as_begun
 from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.sweep.allowance import Allowance, BudgetSpent
 from setsweep.sweeps.sweep.executors import Where, opened
 from setsweep.sweeps.sweep.loop import Sweep, Watcher
 from setsweep.sweeps.sweep.preflight import check_runs
 from setsweep.sweeps.sweep.progress import Progress, duration
 from setsweep.sweeps.sweep.slot_time import training_seconds
 
-Stop = KeyboardInterrupt | ExecutorError
+Stop = KeyboardInterrupt | ExecutorError | BudgetSpent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,8 +67,9 @@ class Ended:
         folder: of the study; `report` in it holds tables and figures.
         records: where MLflow's records are, or what is missing of them.
         address: where the results are in the MLflow UI; None: MLflow has not answered.
-        stopped: what stopped it before its end: Ctrl-C, SIGTERM, or a cluster that gave up; None: nothing.
+        stopped: what stopped it before its end: Ctrl-C, SIGTERM, its budget, or a cluster that gave up; None: nothing.
         counts: of the study's runs.
+        missing: how many runs of each arm are not done, where some are not.
     """
 
     report: Report
@@ -76,6 +78,7 @@ class Ended:
     address: str | None
     stopped: Stop | None
     counts: Counts
+    missing: Mapping[str, int]
 
 
 def run_study(study: Study, options: RunOptions, console: Console) -> Ended:
@@ -103,7 +106,7 @@ def run_study(study: Study, options: RunOptions, console: Console) -> Ended:
         check_runs(study, planner, parts.datasets, here=options.where.here)  # before MLflow hears of the study
         with Projection(study, planner, folder, tracking_uri=options.tracking_uri) as projection:
             stopped = _run_what_is_left(parts, options, projection)
-            if isinstance(stopped, ExecutorError) and not projection.begun:
+            if isinstance(stopped, StorageLostError) or (isinstance(stopped, ExecutorError) and not projection.begun):
                 raise stopped
             for look in planner.looks():
                 journal.add_look(look)
@@ -117,6 +120,7 @@ def run_study(study: Study, options: RunOptions, console: Console) -> Ended:
         address=projection.address,
         stopped=stopped,
         counts=planner.counts(),
+        missing={arm: left for arm in study.arms if (left := planner.counts(arm).left) > 0},
     )
 
 
@@ -159,12 +163,13 @@ def _run_what_is_left(parts: _Parts, options: RunOptions, projection: Projection
             ):
                 watchers: list[Watcher] = [FailedRuns(parts.folder), projection, progress, StatusFile(parts.folder)]
                 projection.on_problem = lambda problem: setattr(progress, "note", problem)
-                Sweep(study, planner, executor, parts.journal, parts.folder, watchers).run()
+                allowance = Allowance(study.budget, gpus=executor.gpus)
+                Sweep(study, planner, executor, parts.journal, parts.folder, watchers, allowance).run()
             seconds = time.time() - began
             new = [result for key, result in planner.results.items() if key not in known]
             share = training_seconds(new, since=began) / (seconds * slots)
             parts.say(f"{len(new)} runs in {duration(seconds)}; {100 * share:.0f} % of the slots' time was training.")
-    except (KeyboardInterrupt, ExecutorError) as error:
+    except (KeyboardInterrupt, ExecutorError, BudgetSpent) as error:
         return error
     return None
 

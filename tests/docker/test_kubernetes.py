@@ -136,7 +136,7 @@ def test_secrets_come_from_the_secret_that_the_env_file_makes(
         for each in pod["containers"][0].get("env", ()):
             if any(word in each["name"] for word in ("PASSWORD", "SECRET", "TOKEN")):
                 reference = each["valueFrom"]["secretKeyRef"]
-                assert reference["name"] == "setsweep"
+                assert reference["name"] == "setsweep-env"
                 assert reference["key"] in secrets
 
 

@@ -172,7 +172,7 @@ def test_bad_input_is_told_in_a_line_and_ends_with_2(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["fly"], 'Unknown command "fly". Available commands: check, datasets, fields,'),
+        (["fly"], 'Unknown command "fly". Available commands: '),
         (["rum", "demo"], 'Unknown command "rum". Did you mean "run"?'),
         (["run"], 'Command "run" parameter --study requires an argument.'),
         (["run", "demo", "--adress", "auto"], "Unknown option: --adress. Did you mean --address?"),
@@ -204,13 +204,19 @@ def test_the_version_is_that_of_the_package(setsweep: Command) -> None:
     assert setsweep("--version").out.strip() == version("setsweep")
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])
-def test_an_address_without_a_cluster_is_told_at_once(setsweep: Command, small: Path, address: str) -> None:
+def test_an_address_without_a_cluster_is_told_at_once(setsweep: Command, small: Path) -> None:
     began = time.monotonic()
-    said = setsweep("run", small, "--address", address)
+    said = setsweep("run", small, "--address", "127.0.0.1:1")
     assert said.code == 2
-    assert f"--address must be the address of a running Ray cluster, got '{address}'" in said.err
+    assert "--address must be the address of a running Ray cluster, got '127.0.0.1:1'" in said.err
     assert time.monotonic() - began < 30
+
+
+def test_an_address_of_ray_client_is_refused_with_what_serves(setsweep: Command, small: Path) -> None:
+    said = setsweep("run", small, "--address", "ray://127.0.0.1:1")
+    assert said.code == 2
+    assert "--address must be that of a cluster of which this machine is a node (HOST:PORT or auto)" in said.err
+    assert "'setsweep submit STUDY --address http://HEAD:8265' runs a study on a cluster from outside." in said.err
 
 
 def test_data_that_are_not_there_are_told_by_plan(setsweep: Command, small: Path, tmp_path: Path) -> None:

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from cyclopts import Parameter
+
 from setsweep.sweeps import DEFAULT_STORAGE
+from setsweep.sweeps.commands.cluster.asked import logs_there
+from setsweep.sweeps.commands.detached import follow_here
 from setsweep.sweeps.commands.exit_codes import DONE
 from setsweep.sweeps.commands.stored.run_of_study import StoredRun, find_run, stored_runs
 from setsweep.sweeps.records.failed_runs import run_folder
 
 
-def command(study: str, run: str | None = None, *, storage: str = DEFAULT_STORAGE) -> int:
-    """Print the runs that diverged or failed; of one of them all that it left.
+def command(
+    study: str,
+    run: str | None = None,
+    *,
+    storage: str = DEFAULT_STORAGE,
+    address: str | None = None,
+    follow: Annotated[bool, Parameter(alias="-f")] = False,
+) -> int:
+    """Print the runs that diverged or failed; of one of them all that it left; of a study elsewhere what it says.
 
     Args:
         study: a study file, or the name of a study.
         run: the key of a run, or its first letters.
         storage: folder or file:// URL where results are kept.
+        address: of studies that were submitted: http://HEAD:8265, or "cluster" for the one that is noted.
+        follow: of a study that was submitted, or that 'run --detach' has begun: what it says, until it ends.
     """
+    if address is not None:
+        return logs_there(study, run, address, follow=follow)
+    if follow:
+        return follow_here(study, storage)
     runs, folder = stored_runs(study, storage)
     if run is None:
         failed = [each for each in runs if each.result is not None and each.result.status != "done"]

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.as_json import AsJson
+from setsweep.sweeps.commands.cluster.asked import status_there
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED
 from setsweep.sweeps.commands.stored.progress import StudyProgress, progress_of, states
 from setsweep.sweeps.records.archive import is_archived
@@ -27,6 +28,7 @@ def command(
     archived: bool = False,
     as_json: AsJson = False,
     storage: str = DEFAULT_STORAGE,
+    address: str | None = None,
 ) -> int:
     """Print what is done, running, failed and waiting.
 
@@ -35,7 +37,10 @@ def command(
         archived: list those in the archive, too.
         as_json: print it as JSON.
         storage: folder or file:// URL where results are kept.
+        address: of studies that were submitted: http://HEAD:8265, or "cluster" for the one that is noted.
     """
+    if address is not None:
+        return status_there(study, address, as_json=as_json)
     if study is None:
         found = _all(storage, archived=archived)
         rows = {each.study.name: states(each.counts, sum(each.running.values())) for each in found}

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from setsweep.data.user_function import FORM
+from setsweep.sweeps.study.budget import BUDGET
 from setsweep.sweeps.study.comparing import compare_settings
 from setsweep.sweeps.study.design.addresses import SHARED
 from setsweep.sweeps.study.design.axes import VALUES
@@ -73,6 +74,7 @@ def study_schema() -> Schema:
         "keep": _about("what is kept of runs beside their results", _section(KEEP)),
         "resources": _about("what a run occupies", _section(RESOURCES)),
         "published": _about("numbers of papers to hold the study's against", _published()),
+        "budget": _about("what the study may take at most", _section(BUDGET)),
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
-from setsweep.sweeps.records.journal import Journal, JournalError
+from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.records.journal import FILE, Journal, JournalError
+from setsweep.trainables.config.run_result import RunResult
 
 PATIENCE = 60
 
@@ -199,3 +201,15 @@ def _python(code: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def test_a_status_that_nobody_counts_is_refused_with_its_line(
+    tmp_path: Path, make_pair: Callable[..., tuple[PlannedRun, RunResult]]
+) -> None:
+    with Journal(tmp_path) as journal:
+        journal.add_all([make_pair("cross_entropy", 0.0, 0)])
+    path = tmp_path / FILE
+    edited = path.read_text().replace('"status":"done"', '"status":"perfect"')
+    path.write_text(edited)
+    with pytest.raises(JournalError, match=r"journal\.jsonl:1: must be a record of a sweep, got"):
+        Journal(tmp_path, read_only=True)

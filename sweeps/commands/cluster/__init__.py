@@ -1,0 +1,1 @@
+"""Commands about studies on a cluster that they are submitted to."""

@@ -1,0 +1,75 @@
+"""What commands about submitted studies have in common: which cluster, which of its jobs, and a short command there."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from setsweep.losses.values import nearest
+from setsweep.sweeps.commands.exit_codes import DONE, FAILED, STOPPED
+from setsweep.sweeps.execution.cluster_file import Cluster, named_cluster
+
+if TYPE_CHECKING:
+    from setsweep.sweeps.execution.job_service import JobService, Submitted
+
+NOTED = "cluster"  # the address that means the one that is noted
+POLL_SECONDS = 0.5
+RAYS_OWN = re.compile(r"[-\d]{10} [:\d,]{12}\tINFO job_manager|Running entrypoint for job ")
+
+
+def reach(address: str | None) -> tuple[JobService, Cluster]:
+    """The job service at an address, or of the cluster that is noted, and what is noted of it."""
+    from setsweep.sweeps.execution.job_service import JobService  # and with it Ray
+
+    cluster = named_cluster(None if address == NOTED else address)
+    return JobService(cluster.address, cluster.token), cluster
+
+
+def latest(service: JobService, study: str) -> Submitted:
+    """The job of a study that was submitted last. Raises ValueError: there is none."""
+    jobs = service.all()
+    for job in reversed(jobs):
+        if study in (job.study, job.name):
+            return job
+    known = sorted({job.study for job in jobs})
+    listed = f"{nearest(study, known)} Submitted: {', '.join(known)}." if known else ""
+    raise ValueError(f"STUDY must have been submitted to {service.address}, got {study!r}.{listed}")
+
+
+def watch(service: JobService, name: str) -> int:
+    """Show what a job says until it ends, and give its exit code."""
+    for piece in service.follow(name):
+        print(piece, end="", flush=True)
+    return exit_code(ended(service, name))
+
+
+def ended(service: JobService, name: str) -> Submitted:
+    """A job, when it is over."""
+    while not (job := service.get(name)).over:
+        time.sleep(POLL_SECONDS)
+    return job
+
+
+def exit_code(job: Submitted) -> int:
+    """What the command itself would have given."""
+    if job.state == "done":
+        return DONE
+    if job.state == "stopped":
+        return STOPPED
+    if job.exit_code is None:  # it was never started, or was killed
+        print(f"setsweep: {job.name} must go on to its end, got: {job.message}", file=sys.stderr)
+    return job.exit_code or FAILED
+
+
+def ask_there(service: JobService, command: Sequence[str]) -> int:
+    """Run one of our commands on the cluster, where the storage is, and show what it says."""
+    name = f"setsweep-{command[0]}-{uuid4().hex[:8]}"
+    service.ask(["setsweep", *command], name)
+    job = ended(service, name)
+    shown = [line for line in service.said(name).splitlines(keepends=True) if not RAYS_OWN.match(line)]
+    print("".join(shown), end="")
+    return exit_code(job)

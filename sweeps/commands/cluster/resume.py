@@ -1,0 +1,23 @@
+"""``setsweep resume``."""
+
+from __future__ import annotations
+
+from setsweep.sweeps.commands.cluster.jobs import latest, reach, watch
+from setsweep.sweeps.commands.exit_codes import DONE
+
+
+def command(study: str, *, address: str | None = None, wait: bool = False) -> int:
+    """Go on with a submitted study that was stopped or has failed; no file of this machine is needed.
+
+    Args:
+        study: the name of a study that was submitted, or of its job.
+        address: where the cluster takes jobs, http://HEAD:8265; default: the one that 'setsweep connect' has noted.
+        wait: show what the study says until it ends, and end with its exit code.
+    """
+    service, _ = reach(address)
+    job = latest(service, study)
+    if not job.over:
+        raise ValueError(f"study {job.study!r} must be over to be resumed, got {job.name}, which is {job.state}.")
+    name = service.again(job)
+    print(f"{name}: submitted to {service.address}; it goes on where {job.name} has ended.", flush=True)
+    return watch(service, name) if wait else DONE
