@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from setsweep.data import (
     cifar100,
@@ -16,13 +16,13 @@ from setsweep.data import (
     imagenet_lt,
     plantnet300k,
 )
-from setsweep.data.calibration import with_calibration
-from setsweep.data.dataset import Dataset
 from setsweep.data.declaration import CALIBRATION, LABEL_NOISE, OF_RUN, SPLIT_OF_RUN, DatasetDeclaration
 from setsweep.data.files import Root
-from setsweep.data.label_noise import with_label_noise
 from setsweep.data.user_dataset import own_declaration
 from setsweep.data.user_function import is_own
+
+if TYPE_CHECKING:
+    from setsweep.data.dataset import Dataset
 
 DATASETS: dict[str, DatasetDeclaration] = {
     module.DECLARATION.name: module.DECLARATION
@@ -116,6 +116,9 @@ def load_dataset(
             leaves no example.
         data.files.DataError: a file is missing or damaged.
     """
+    from setsweep.data.calibration import with_calibration
+    from setsweep.data.label_noise import with_label_noise
+
     settings = data_of_run(settings, seed=seed)
     declaration = declaration_of(settings)
     complete = _complete(declaration, settings)

@@ -18,34 +18,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from setsweep.data.declaration import SETTING, DataSetting
+from setsweep.data.augmentation import Augmentation
 
 _RANDOM_BITS = 62  # so many that taking them modulo an image size is uniform to 1e-15
-
-
-def _setting(default: float | bool, unit: str, about: str) -> Any:
-    low = None if isinstance(default, bool) else 0
-    return field(
-        default=default, metadata={SETTING: DataSetting(default=default, low=low, unit=unit, about=about, later=True)}
-    )
-
-
-@dataclass(frozen=True)
-class Augmentation:
-    """What is done to training images; the defaults do nothing."""
-
-    pad_crop: int = _setting(0, "pixels", "zero padding on each side before a random crop")
-    flip: bool = _setting(False, "", "exchange left and right with probability 1/2")
-    cutout: int = _setting(0, "pixels", "side of the masked square")
-    mixup: float = _setting(0.0, "", "alpha of the Beta distribution of the mixing weight")
 
 
 @dataclass(frozen=True)

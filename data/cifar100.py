@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor
-
-from setsweep.data.arrays import as_tensor
-from setsweep.data.dataset import Dataset, Split
 from setsweep.data.declaration import OF_RUN, SPLIT_SEED, DatasetDeclaration, DataSetting
 from setsweep.data.files import Root, check_md5, data_root, read_file, read_or_download
-from setsweep.data.splits import train_and_val
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from setsweep.data.dataset import Dataset
 
 FOLDER = "cifar-100-python"
 MD5 = {
@@ -57,6 +56,11 @@ def load_cifar100(*, root: Root, download: bool, split_seed: int, subset: int | 
 
 
 def _read(folder: Path, split_seed: int, subset: int | None) -> Dataset:
+    import torch
+
+    from setsweep.data.dataset import Dataset, Split
+    from setsweep.data.splits import train_and_val
+
     names = tuple(name.decode() for name in _unpickle(folder, "meta")[b"fine_label_names"])
     test_images, test_labels, _ = _examples(folder, "test")
     images, labels, groups = _examples(folder, "train")
@@ -77,6 +81,10 @@ def _read(folder: Path, split_seed: int, subset: int | None) -> Dataset:
 
 def _examples(folder: Path, split: str) -> tuple[Tensor, Tensor, Tensor]:
     """Images, labels and superclasses of a file; the images without a copy of the decoded memory."""
+    import torch
+
+    from setsweep.data.arrays import as_tensor
+
     content = _unpickle(folder, split)
     labels, groups = (torch.tensor(content[key]) for key in (b"fine_labels", b"coarse_labels"))
     return as_tensor(content[b"data"]).view(-1, 3, 32, 32), labels, groups

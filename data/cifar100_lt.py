@@ -10,17 +10,18 @@ imbalance of 100. Validation and test are balanced, and those of `cifar100`.
 from __future__ import annotations
 
 import dataclasses
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from setsweep.data.cifar100 import DECLARATION as CIFAR100
 from setsweep.data.cifar100 import load_cifar100
-from setsweep.data.dataset import Dataset, Split
 from setsweep.data.declaration import OF_RUN, SPLIT_SEED, DatasetDeclaration, DataSetting
 from setsweep.data.files import Root
-from setsweep.data.seeding import seeded_generator
-from setsweep.data.splits import stratified_order
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+    from setsweep.data.dataset import Dataset
 
 _LARGEST = 450
 
@@ -35,6 +36,11 @@ def load_cifar100_lt(*, root: Root, download: bool, split_seed: int, imbalance: 
             a part of what less imbalance keeps.
         imbalance: images of the first class to those of the last; 1: balanced.
     """
+    from torch import Tensor
+
+    from setsweep.data.dataset import Split
+    from setsweep.data.seeding import seeded_generator
+
     whole = load_cifar100(root=root, download=download, split_seed=split_seed, subset=None)
     images, labels = whole.train.inputs, whole.train.labels
     assert isinstance(images, Tensor)
@@ -44,6 +50,10 @@ def load_cifar100_lt(*, root: Root, download: bool, split_seed: int, imbalance: 
 
 def imbalanced_part(labels: Tensor, imbalance: float, generator: torch.Generator) -> Tensor:
     """Indices, ascending, of the examples that classes of equal size keep; see the formula above."""
+    import torch
+
+    from setsweep.data.splits import stratified_order
+
     sizes = torch.bincount(labels)
     share = float(imbalance) ** -(torch.arange(len(sizes), dtype=torch.float64) / (len(sizes) - 1))
     kept = (sizes.max() * share + 1e-9).floor()  # a product that should be whole may fall just below

@@ -10,13 +10,14 @@ paper is `shift` 0 and `sigma` 10 to 30; experiments 2 and 3 are `sigma` 10 and 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
-
-from setsweep.data.dataset import Dataset, Split
 from setsweep.data.declaration import OF_RUN, DatasetDeclaration, DataSetting
-from setsweep.data.seeding import seeded_generator
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from setsweep.data.dataset import Dataset, Split
 
 
 def draw_circle(*, seed: int, sigma: float, shift: float, minor: float, classes: int, per_class: int) -> Dataset:
@@ -30,6 +31,10 @@ def draw_circle(*, seed: int, sigma: float, shift: float, minor: float, classes:
         classes: number of classes, evenly spaced.
         per_class: points of each class in each split.
     """
+    import torch
+
+    from setsweep.data.dataset import Dataset, Split
+    from setsweep.data.seeding import seeded_generator
 
     def draw(split: str) -> Split:
         generator = seeded_generator(seed, f"circle/{split}")
@@ -56,6 +61,8 @@ def best_topk_accuracy(k: int, *, sigma: float, shift: float, minor: float = 1 /
         minor: probability of the minor mode.
         classes: number of classes, evenly spaced.
     """
+    import torch
+
     steps = math.ceil(max(100 * 360 / sigma, 3600))
     angles = torch.arange(steps, dtype=torch.float64) * (360 / steps)
     centres = 360 / classes * torch.arange(classes, dtype=torch.float64)[:, None]
@@ -67,6 +74,8 @@ def best_topk_accuracy(k: int, *, sigma: float, shift: float, minor: float = 1 /
 
 def _wrapped_normal(degrees: Tensor, sigma: float) -> Tensor:
     """Density of N(0, sigma) wrapped around the circle, per degree."""
+    import torch
+
     turns = math.ceil(8 * sigma / 360) + 1
     wrapped = degrees.remainder(360)
     density = torch.zeros_like(wrapped)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from setsweep.data.dataset import Dataset
+if TYPE_CHECKING:
+    from setsweep.data.dataset import Dataset
 
 
 @dataclass(frozen=True, kw_only=True)

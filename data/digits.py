@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-import torch
-
-from setsweep.data.dataset import Dataset, Split
 from setsweep.data.declaration import OF_RUN, SPLIT_SEED, DatasetDeclaration
 from setsweep.data.files import DataError, Root
-from setsweep.data.seeding import seeded_generator
-from setsweep.data.splits import stratified_split
+
+if TYPE_CHECKING:
+    from setsweep.data.dataset import Dataset
 
 _SIZES = (1077, 360, 360)  # 60, 20, 20 %
 
@@ -27,6 +25,13 @@ def load_digits(*, root: Root, download: bool, split_seed: int) -> Dataset:
         download: not needed either.
         split_seed: of the split.
     """
+    import numpy as np
+    import torch
+
+    from setsweep.data.dataset import Dataset, Split
+    from setsweep.data.seeding import seeded_generator
+    from setsweep.data.splits import stratified_split
+
     del root, download
     table = torch.from_numpy(np.loadtxt(_bundled_file(), delimiter=","))
     images = table[:, :-1].mul(255 / 16).round_().to(torch.uint8).view(-1, 1, 8, 8)

@@ -12,16 +12,15 @@ from __future__ import annotations
 import gzip
 import zlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-import torch
-from torch import Tensor
-
-from setsweep.data.arrays import as_tensor
-from setsweep.data.dataset import Dataset, Split
 from setsweep.data.declaration import OF_RUN, SPLIT_SEED, DatasetDeclaration, DataSetting
 from setsweep.data.files import Root, check_md5, damaged, data_root, read_file, read_or_download
-from setsweep.data.splits import train_and_val
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from setsweep.data.dataset import Dataset
 
 MD5 = {  # of the unpacked files; those that unpack from the .gz files whose sums torchvision lists
     "train-images-idx3-ubyte": "f4a8712d7a061bf5bd6d2ca38dc4d50a",
@@ -74,6 +73,11 @@ def _find(root: Path) -> Path:
 
 
 def _read(folder: Path, split_seed: int, subset: int | None) -> Dataset:
+    import torch
+
+    from setsweep.data.dataset import Dataset, Split
+    from setsweep.data.splits import train_and_val
+
     test_images, test_labels = _images(folder, "t10k"), _labels(folder, "t10k")
     images, labels = _images(folder, "train"), _labels(folder, "train")
     train, val = train_and_val(labels, val_size=_VAL, subset=subset, split_seed=split_seed, name="fashion_mnist")
@@ -90,11 +94,19 @@ def _read(folder: Path, split_seed: int, subset: int | None) -> Dataset:
 
 
 def _images(folder: Path, split: str) -> Tensor:
+    import numpy as np
+
+    from setsweep.data.arrays import as_tensor
+
     content = _content(folder, f"{split}-images-idx3-ubyte")
     return as_tensor(np.frombuffer(content, dtype=np.uint8, offset=16)).view(-1, 1, 28, 28)  # 16 bytes: sizes
 
 
 def _labels(folder: Path, split: str) -> Tensor:
+    import numpy as np
+
+    from setsweep.data.arrays import as_tensor
+
     content = _content(folder, f"{split}-labels-idx1-ubyte")
     return as_tensor(np.frombuffer(content, dtype=np.uint8, offset=8)).long()
 

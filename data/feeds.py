@@ -15,7 +15,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from setsweep.data.augment import Augmentation, Draws, centre_crop, crop_and_flip, cut_out, draw_augmentation, mix
+from setsweep.data.augment import Draws, centre_crop, crop_and_flip, cut_out, draw_augmentation, mix
+from setsweep.data.augmentation import Augmentation
 from setsweep.data.batches import epoch_order, normalise
 from setsweep.data.dataset import Dataset, Split
 from setsweep.data.decoding import Wanted, decode_batches

@@ -74,10 +74,9 @@ def image_decoder() -> str:
 def torchcodec_jpeg() -> Callable[[Tensor], Tensor] | None:
     """The decoder of JPEG files, from bytes to (3, height, width); None where there is none or not for this torch."""
     try:
-        decoders = import_module("torchcodec.decoders")  # by name, as its types differ from release to release
-    except (ImportError, OSError, RuntimeError):
+        decoder: Callable[[Tensor], Tensor] = import_module("torchcodec.decoders").decode_jpeg
+    except (ImportError, AttributeError, OSError, RuntimeError):  # none, an old one, one that can't be loaded
         return None
-    decoder: Callable[[Tensor], Tensor] = decoders.decode_jpeg
     return decoder
 
 

@@ -14,20 +14,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 from setsweep.data.class_folders import Images, common_classes, find_images, some
-from setsweep.data.dataset import Dataset, Split
 from setsweep.data.declaration import OF_RUN, SPLIT_SEED, Contradiction, DatasetDeclaration, DataSetting
-from setsweep.data.decoding import decode_all
 from setsweep.data.files import DataError, Root, data_root
-from setsweep.data.image_decoder import image_decoder
-from setsweep.data.image_files import ImageFiles, as_names, unreadable_images
-from setsweep.data.seeding import seeded_generator
-from setsweep.data.splits import hold_out
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from setsweep.data.dataset import Dataset
+    from setsweep.data.image_files import ImageFiles
+
+    Examples = tuple[ImageFiles, Tensor]
 
 NORMALISATIONS = {
     "imagenet": ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),  # of the models that torchvision has weights for
@@ -59,9 +58,6 @@ def crop_beyond_image(settings: Mapping[str, Any]) -> Iterable[Contradiction]:
         yield "crop", f"must be <= resize = {settings['resize']}, got {settings['crop']}."
 
 
-Examples = tuple[ImageFiles, Tensor]
-
-
 def load_image_folder(
     *,
     root: Root,
@@ -87,6 +83,9 @@ def load_image_folder(
         DataError: no class folders or a single one, others in one split than in another, a class without a training
             image, images that can't be read.
     """
+    from setsweep.data.seeding import seeded_generator
+    from setsweep.data.splits import hold_out
+
     del download
     place = data_root(root) / folder
     if not place.is_dir():
@@ -122,6 +121,10 @@ def read_examples(
         resize: see `ImageFiles`.
         unreadable: "skip" warns of images that can't be read, and leaves them out; "error" raises.
     """
+    import torch
+
+    from setsweep.data.image_files import ImageFiles, as_names, unreadable_images
+
     examples = {}
     for split, images in found.items():
         files = ImageFiles(str(folder), as_names(path for name in classes for path in images[name]), resize)
@@ -172,6 +175,12 @@ def image_dataset(
         normalisation: mean and deviation of each channel.
         superclasses: see `Dataset`.
     """
+    import torch
+
+    from setsweep.data.dataset import Dataset, Split
+    from setsweep.data.decoding import decode_all
+    from setsweep.data.image_decoder import image_decoder
+
     counts = torch.bincount(examples["train"][1], minlength=len(classes))
     empty = [name for name, count in zip(classes, counts.tolist(), strict=True) if count == 0]
     if empty:

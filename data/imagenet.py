@@ -13,12 +13,9 @@ Garcin et al. (2022) follow.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-import torch
+from typing import TYPE_CHECKING, Any
 
 from setsweep.data.class_folders import common_classes, find_images, some
-from setsweep.data.dataset import Dataset
 from setsweep.data.declaration import OF_RUN, SPLIT_SEED, DatasetDeclaration, DataSetting
 from setsweep.data.files import DataError, Root, data_root
 from setsweep.data.image_folder import (
@@ -28,8 +25,9 @@ from setsweep.data.image_folder import (
     image_settings,
     read_examples,
 )
-from setsweep.data.seeding import seeded_generator
-from setsweep.data.splits import hold_out_each
+
+if TYPE_CHECKING:
+    from setsweep.data.dataset import Dataset
 
 FOLDERS = ("imagenet", "ILSVRC2012")  # where we look, below the data root
 ADDRESS = "https://image-net.org/challenges/LSVRC/2012/2012-downloads.php"
@@ -52,6 +50,11 @@ def load_imagenet(*, root: Root, download: bool, split_seed: int, val_per_class:
         DataError: folders are missing or not those of the 1,000 classes, a class has no training image left, images
             can't be read.
     """
+    import torch
+
+    from setsweep.data.seeding import seeded_generator
+    from setsweep.data.splits import hold_out_each
+
     del download
     folder = find_imagenet(root)
     found = {part: find_images(folder, part) for part in ("train", "val")}

@@ -14,14 +14,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from setsweep.data.class_folders import some
-from setsweep.data.dataset import Dataset
 from setsweep.data.declaration import OF_RUN, DatasetDeclaration
 from setsweep.data.files import DataError, Root, damaged, data_root, read_file
 from setsweep.data.image_folder import crop_beyond_image, image_dataset, image_settings, read_examples
 from setsweep.data.imagenet import CLASSES, NORMALISATION, find_imagenet
+
+if TYPE_CHECKING:
+    from setsweep.data.dataset import Dataset
 
 FOLDERS = ("imagenet_lt", "ImageNet_LT")  # where we look for the lists, below the data root; then beside the images
 LISTS = {split: f"ImageNet_LT_{split}.txt" for split in ("train", "val", "test")}

@@ -15,12 +15,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
-
-import torch
+from typing import TYPE_CHECKING, Any
 
 from setsweep.data.class_folders import common_classes, find_images, some
-from setsweep.data.dataset import Dataset
 from setsweep.data.declaration import OF_RUN, DatasetDeclaration
 from setsweep.data.files import DataError, Root, damaged, data_root, read_file
 from setsweep.data.image_folder import (
@@ -30,6 +27,11 @@ from setsweep.data.image_folder import (
     image_settings,
     read_examples,
 )
+
+if TYPE_CHECKING:
+    import torch
+
+    from setsweep.data.dataset import Dataset
 
 FOLDERS = ("plantnet300k", "plantnet_300K")  # where we look, the second as the archive unpacks
 LISTS = ("plantnet300K_species_id_2_name.json", "plantnet300K_species_names.json")  # by version of the archive
@@ -105,6 +107,8 @@ def _is_name(name: object) -> bool:
 
 def genera(names: tuple[str, ...]) -> torch.Tensor:
     """(species,) int64: the genus of each, numbered in alphabetical order."""
+    import torch
+
     of_species = [name.split()[0] for name in names]
     numbers = {genus: number for number, genus in enumerate(sorted(set(of_species)))}
     return torch.tensor([numbers[genus] for genus in of_species])

@@ -15,13 +15,14 @@ results of the new one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from setsweep.data.dataset import Dataset
-from setsweep.data.dataset_check import check_dataset
 from setsweep.data.declaration import OF_RUN, DatasetDeclaration, DataSetting
 from setsweep.data.files import Root, data_root
 from setsweep.data.user_function import own_function
+
+if TYPE_CHECKING:
+    from setsweep.data.dataset import Dataset
 
 
 def own_declaration(settings: Mapping[str, Any]) -> DatasetDeclaration:
@@ -42,5 +43,7 @@ def load_own(name: str, *, root: Root, **settings: Any) -> Dataset:
     Raises:
         ValueError: no such function, it does not take these settings, or what it gives is no data set.
     """
+    from setsweep.data.dataset_check import check_dataset
+
     dataset = own_function(name, "data", (), {"root": data_root(root), **settings})()
     return check_dataset(dataset, source=name)

@@ -3,58 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor, nn
-
-from setsweep.losses import (
-    avgk,
-    cardinality_aware,
-    conftr,
-    cross_entropy,
-    differentiable_topk,
-    focal,
-    ldam,
-    logit_adjustment,
-    noised_topk_hinge,
-    role,
-    single_positive,
-    smooth_topk_hinge,
-    topk_hinge,
-    topk_transition,
-)
-from setsweep.losses.checks import check_k
 from setsweep.losses.declaration import LossDeclaration
+from setsweep.losses.reading import read_declarations
 from setsweep.losses.values import unknown
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor, nn
 
 __all__ = ["LOSSES", "build_loss"]
 
+FILES = (
+    "cross_entropy",
+    "focal",
+    "ldam",
+    "single_positive",
+    "role",
+    "avgk",
+    "topk_hinge",
+    "smooth_topk_hinge",
+    "noised_topk_hinge",
+    "topk_transition",
+    "logit_adjustment",
+    "differentiable_topk",
+    "cardinality_aware",
+    "conftr",
+)
+"""Where losses are; listings have them in this order."""
+
 LOSSES: dict[str, LossDeclaration] = {
-    declaration.name: declaration
-    for declaration in (
-        cross_entropy.DECLARATION,
-        focal.DECLARATION,
-        ldam.DECLARATION,
-        single_positive.POSITIVE_BCE,
-        single_positive.ASSUME_NEGATIVE,
-        single_positive.EPR_DECLARATION,
-        role.DECLARATION,
-        avgk.DECLARATION,
-        topk_hinge.PLAIN,
-        topk_hinge.CONVEX,
-        topk_hinge.CALIBRATED,
-        smooth_topk_hinge.DECLARATION,
-        noised_topk_hinge.BALANCED,
-        noised_topk_hinge.IMBALANCED,
-        topk_transition.GROUPING,
-        topk_transition.TRANSITION,
-        logit_adjustment.DECLARATION,
-        differentiable_topk.DECLARATION,
-        cardinality_aware.COST_SENSITIVE,
-        cardinality_aware.CONSTRAINED,
-        conftr.DECLARATION,
-    )
+    declaration.name: declaration for file in FILES for declaration in read_declarations(f"{__name__}.{file}")
 }
 
 
@@ -82,6 +62,8 @@ def build_loss(
     Raises:
         ValueError: an unknown name, an illegal value, or something that the loss needs is missing.
     """
+    from setsweep.losses.checks import check_k
+
     declaration = LOSSES.get(name)
     if declaration is None:
         raise ValueError(unknown("loss", name, LOSSES))
@@ -106,6 +88,8 @@ def build_loss(
 
 
 def _checked_counts(name: str, class_counts: Tensor | Sequence[int] | None, num_classes: int) -> Tensor:
+    import torch
+
     if class_counts is None:
         raise ValueError(f"class_counts must be given for {name}: the training examples of each class, got None.")
     counts = torch.as_tensor(class_counts)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
-
-from torch import nn
+from typing import TYPE_CHECKING, Literal
 
 from setsweep.losses.values import Number, check_flag
+
+if TYPE_CHECKING:
+    from torch import nn
 
 Value = float | int | bool
 Head = Literal["linear", "two_head", "cosine"]
@@ -78,7 +79,7 @@ class LossDeclaration:
     """
 
     name: str
-    module: type[nn.Module]
+    module: Callable[..., nn.Module]
     paper: str
     about: str
     hyperparameters: Mapping[str, Hyperparameter] = field(default_factory=dict)

@@ -10,10 +10,8 @@ from setsweep.data.trust import allow as allow_packages
 from setsweep.sweeps import DEFAULT_STORAGE, read_study
 from setsweep.sweeps.commands.exit_codes import DONE
 from setsweep.sweeps.commands.told import Quiet
-from setsweep.sweeps.execution.datasets import DatasetCache
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.study_folder import check_same_study, study_folder
-from setsweep.sweeps.sweep.preflight import check_runs
 
 
 def command(
@@ -36,6 +34,9 @@ def command(
     allow_packages(allow or ())
     read = read_study(study, overrides or ())
     check_same_study(read, study_folder(storage, read.name))
+    from setsweep.sweeps.execution.datasets import DatasetCache  # torch: mistakes in the fields are told without it
+    from setsweep.sweeps.sweep.preflight import check_runs
+
     planner = Planner(read)
     check_runs(read, planner, DatasetCache(), here=False)
     if quiet:

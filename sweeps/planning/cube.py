@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from setsweep.sweeps.study.space import Space
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def from_cube(spaces: Mapping[str, Space], coordinates: Sequence[float]) -> dict[str, Any]:

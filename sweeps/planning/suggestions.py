@@ -14,8 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from setsweep.sweeps.planning.cube import from_cube, sobol
 from setsweep.sweeps.study.design.addresses import point_for
 from setsweep.sweeps.study.study import Arm, Point, Search, Study
@@ -87,6 +85,8 @@ class Suggestions:
         return self._optuna.ask(number, tried, objectives, self._seed(number, attempt))
 
     def _at_random(self, number: int, attempt: int) -> dict[str, Any]:
+        import numpy as np
+
         chance = np.random.default_rng(self._seed(number, attempt))
         return from_cube(self._arm.searched, [*chance.random(len(self._arm.searched))])
 
@@ -98,6 +98,8 @@ class Suggestions:
 
     def _untried(self, number: int, before: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
         """Of finite spaces of which little is left: any that is not tried yet."""
+        import numpy as np
+
         if self._arm.combinations is None:
             return None
         left = [values for values in self._all() if values not in before]

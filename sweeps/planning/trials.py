@@ -46,6 +46,7 @@ class KnownTrials:
     def __init__(self) -> None:
         self._written: dict[str, list[Trials]] = {}
         self._trained: dict[str, dict[int, tuple[Mapping[str, Any], str]]] = {}
+        self._places: dict[tuple[str, str], str] = {}
 
     def add(self, trials: Trials) -> None:
         """Take trials that were written down."""
@@ -56,7 +57,8 @@ class KnownTrials:
 
         Once trials are written down, those say all, and their results nothing more.
         """
-        place = _place(arm, point)
+        same = arm, repr(point)  # the results of a place are thousands
+        place = self._places.get(same) or self._places.setdefault(same, _place(arm, point))
         if place not in self._written:
             self._trained.setdefault(place, {})[trial] = config, key
 

@@ -108,22 +108,28 @@ def open_journal(study: Study, folder: Path, *, replace: bool = False) -> Journa
     return journal
 
 
-def stored_planner(study: Study, folder: Path) -> Planner:
-    """What is decided and done of a study in its folder, which is left as it is; its `study` is the one begun there."""
-    return stored_state(study, folder)[0]
+def stored_planner(study: Study, folder: Path, *, curves: bool = True) -> Planner:
+    """What is decided and done of a study in its folder, which is left as it is; its `study` is the one begun there.
+
+    With `curves=False` results come without their curves, see `Journal`.
+    """
+    return stored_state(study, folder, curves=curves)[0]
 
 
-def stored_state(study: Study, folder: Path, *, results_of: str | None = None) -> tuple[Planner, list[Look]]:
+def stored_state(
+    study: Study, folder: Path, *, results_of: str | None = None, curves: bool = True
+) -> tuple[Planner, list[Look]]:
     """What `stored_planner` gives, and the confirmations that were complete so far; the journal is read once.
 
     Args:
         study, folder: as there.
         results_of: the storage, where there must be a result of the study in it.
+        curves: see `Journal`.
 
     Raises:
         ValueError: nothing of the study is there; says where else results are kept.
     """
-    journal = Journal(folder, read_only=True)
+    journal = Journal(folder, read_only=True, curves=curves)
     if results_of is not None and not journal.results:
         raise ValueError(_no_results(study, folder, results_of))
     return Planner(as_begun(study, journal.defaults), journal.results, journal.trials), journal.looks

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from setsweep.data.augment import Augmentation, Draws, centre_crop, crop_and_flip, cut_out, draw_augmentation, mix
+from setsweep.data.augment import Draws, centre_crop, crop_and_flip, cut_out, draw_augmentation, mix
+from setsweep.data.augmentation import Augmentation
 from setsweep.data.seeding import seeded_generator
 
 IMAGES = torch.randint(1, 256, (40, 3, 9, 7), dtype=torch.uint8, generator=seeded_generator(0, "images"))

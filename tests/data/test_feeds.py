@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from setsweep.data import load_base
-from setsweep.data.augment import Augmentation, centre_crop, crop_and_flip, draw_augmentation
+from setsweep.data.augment import centre_crop, crop_and_flip, draw_augmentation
+from setsweep.data.augmentation import Augmentation
 from setsweep.data.batches import normalise
 from setsweep.data.dataset import Dataset
 from setsweep.data.feeds import Batch, TrainingFeed, evaluation_batches

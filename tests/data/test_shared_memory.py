@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from setsweep.data.arrays import from_arrays, to_arrays
-from setsweep.data.augment import Augmentation
+from setsweep.data.augmentation import Augmentation
 from setsweep.data.dataset import Dataset, Split
 from setsweep.data.feeds import TrainingFeed, evaluation_batches
 

@@ -23,7 +23,7 @@ from setsweep.trainables.config.run_config import KeepModel, RunConfig
 from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.evaluation.metrics import evaluate
 from setsweep.trainables.loop import train
-from setsweep.trainables.models.table import build_model
+from setsweep.trainables.models.classifier import build_model
 
 COSINE = [name for name, declaration in LOSSES.items() if declaration.head == "cosine"]
 

@@ -6,8 +6,8 @@ So a value left out and the same value spelled out give the same run key.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from setsweep.losses import LOSSES
 from setsweep.losses.values import unknown
@@ -18,9 +18,14 @@ from setsweep.trainables.config.training import check_for_loss, check_training
 from setsweep.trainables.settings.problems import ConfigError, Problem, Problems
 from setsweep.trainables.settings.rules import Rule, flag, whole
 
+T = TypeVar("T")
+
 _FIELDS = ("data", "model", "loss", "training", "k", "seed", "test", "coverage", "conformal")
 
 SEED = whole(0, high=2**63 - 1)
+
+_MOST_PASSED = 1000
+_PASSED: dict[tuple[str, str], Any] = {}
 
 
 def complete_config(plain: Mapping[str, Any]) -> RunConfig:
@@ -38,12 +43,12 @@ def complete_config(plain: Mapping[str, Any]) -> RunConfig:
         if field not in _FIELDS:
             problems.add(str(field), unknown("field", field, _FIELDS))
     part = problems.gathered
-    data = part(lambda: check_data(_given(plain, "data")))
+    data = part(lambda: dict(_checked_once(check_data, _given(plain, "data"))))
     classes = num_classes(data) if data else None
-    model = part(lambda: check_model(_given(plain, "model")))
-    k = part(lambda: check_k(_given(plain, "k"), classes))
+    model = part(lambda: dict(_checked_once(check_model, _given(plain, "model"))))
+    k = part(lambda: _checked_once(check_k, _given(plain, "k"), classes))
     loss = part(lambda: check_loss(_given(plain, "loss"), k=k[0] if k else None, classes=classes))
-    training = part(lambda: check_training(_mapping("training", plain.get("training", {}))))
+    training = part(lambda: _checked_once(check_training, _mapping("training", plain.get("training", {}))))
     seed = part(lambda: _checked("seed", SEED, plain.get("seed", 0)))
     test = part(lambda: _checked("test", flag(), plain.get("test", True)))
     sets = part(lambda: check_sets(plain))
@@ -85,6 +90,20 @@ def check_k(value: Any, classes: int | None) -> tuple[int, ...]:
     if any(after <= before for before, after in itertools.pairwise(checked)):
         raise ConfigError([Problem("k", f"must be ascending, got {list(checked)}.")])
     return checked
+
+
+def _checked_once(check: Callable[..., T], section: Any, *others: Any) -> T:
+    """What a check makes of a section, remembered: a study has thousands of runs and few sections.
+
+    Only what passes is remembered, which is plain data, and of that the same text means the same.
+    """
+    same = check.__name__, repr((section, *others))
+    if same not in _PASSED:
+        if len(_PASSED) >= _MOST_PASSED:
+            _PASSED.clear()
+        _PASSED[same] = check(section, *others)
+    passed: T = _PASSED[same]
+    return passed
 
 
 def _checked(field: str, rule: Rule, value: Any) -> Any:

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from setsweep.data.augment import Augmentation
+from setsweep.data.augmentation import Augmentation
 from setsweep.trainables.config import sections
 from setsweep.trainables.conformal.how import CONFORMAL, Conformal
 from setsweep.trainables.settings.rules import flag, listed, one_of, real, whole
@@ -101,6 +101,11 @@ class Training:
     compile: bool = declared(flag(), False, "whether training runs the model through torch.compile", later=True)
     augment: Augmentation = field(default_factory=Augmentation)
 
+    @cached_property
+    def kept(self) -> Mapping[str, Any]:
+        """What run keys know of it, as plain data: see `without_later`."""
+        return _training_without_later(_as_json(self))
+
 
 TRAINING: Mapping[str, Setting] = settings_of(Training)
 """Every setting of `training` by its dotted path."""
@@ -143,7 +148,9 @@ class RunConfig:
     @cached_property
     def _text(self) -> str:
         revision = sections.revision(self.loss)
-        parts = [RESULTS_VERSION, without_later(self.to_dict()), *([revision] if revision else [])]
+        plain = {name: _as_json(value) for name, value in self._asked().items() if name != "training"}
+        kept = {**without_later(plain), "training": self.training.kept}
+        parts = [RESULTS_VERSION, kept, *([revision] if revision else [])]
         return json.dumps(parts, sort_keys=True, separators=(",", ":"))
 
     def with_seed(self, seed: int) -> RunConfig:
@@ -156,10 +163,13 @@ class RunConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON or YAML; of conformal sets only where some are asked for."""
-        plain: dict[str, Any] = json.loads(json.dumps(self, default=_plain))
-        if not self.coverage:
-            del plain["coverage"], plain["conformal"]
+        plain: dict[str, Any] = _as_json(self._asked())
         return plain
+
+    def _asked(self) -> dict[str, Any]:
+        """Its fields, those of conformal sets only where some are asked for."""
+        left_out = () if self.coverage else ("coverage", "conformal")
+        return {name: value for name, value in _plain(self).items() if name not in left_out}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> RunConfig:
@@ -208,6 +218,19 @@ def _training_without_later(plain: Mapping[str, Any], path: str = "") -> dict[st
         elif setting is None or not setting.later or value != setting.default:
             kept[name] = value
     return kept
+
+
+def _as_json(value: Any) -> Any:
+    """What comes back when a value is written as JSON and read, without writing what is plain already."""
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if type(value) in (list, tuple):
+        return [_as_json(each) for each in value]
+    if dataclasses.is_dataclass(value):
+        value = _plain(value)
+    if type(value) is dict and all(type(name) is str for name in value):
+        return {name: _as_json(each) for name, each in value.items()}
+    return json.loads(json.dumps(value, default=_plain))
 
 
 def _plain(value: Any) -> dict[str, Any]:

@@ -114,6 +114,7 @@ def num_classes(data: Mapping[str, Any]) -> int | None:
     return classes(data) if callable(classes) else classes
 
 
+@cache
 def k_rule(classes: int | None) -> Rule:
     """What a set size must be, for that many classes."""
     return whole(1) if classes is None else whole(1, high=classes - 1, high_name="num_classes - 1")

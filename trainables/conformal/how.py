@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
-
-from setsweep.trainables.conformal import scores
-from setsweep.trainables.conformal.clusters import clustered
-from setsweep.trainables.conformal.quantiles import classwise, interpolated, marginal
 from setsweep.trainables.conformal.sets import CALIBRATIONS, SCORES, Calibration, ScoreName
 from setsweep.trainables.settings.rules import Rule, flag, listed, one_of, real, whole
 from setsweep.trainables.settings.setting import Setting, declared, settings_of
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
 
 
 def _some(*names: str) -> Rule:
@@ -65,6 +64,8 @@ def nonconformity(
         prevalence: (classes,) of each class in training, for `pas`.
         draws: (rows,) uniform from 0 to 1, for what is randomized.
     """
+    from setsweep.trainables.conformal import scores
+
     drawn = draws if how.randomized else None
     if score == "lac":
         return scores.lac(probabilities)
@@ -104,6 +105,9 @@ def thresholds(
     Raises:
         ValueError: too few examples for that coverage, or a coverage out of range.
     """
+    from setsweep.trainables.conformal.clusters import clustered
+    from setsweep.trainables.conformal.quantiles import classwise, interpolated, marginal
+
     if calibration == "clustered":
         return clustered(scores_of_labels, labels, num_classes, coverage, generator)
     of_all = marginal(scores_of_labels, num_classes, coverage)

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import torch
-from torch import Tensor
+if TYPE_CHECKING:
+    from torch import Tensor
+
 
 Name = TypeVar("Name", bound=str)
 
@@ -72,6 +73,8 @@ def of_groups(
 
 def size_violation(covered: Tensor, sizes: Tensor, coverage: float) -> float:
     """The largest absolute difference between target and coverage over the strata of sizes that occur."""
+    import torch
+
     stratum = torch.bucketize(sizes, torch.tensor(STRATA, device=sizes.device), right=True) - 1
     counts = stratum.bincount(minlength=len(STRATA))
     held = stratum.bincount(covered.double(), minlength=len(STRATA))

@@ -27,7 +27,7 @@ from setsweep.trainables.evaluation.metric import SET_RULES, Metric, accuracy
 from setsweep.trainables.evaluation.probabilities import probabilities_of, scale_of, to_probabilities
 from setsweep.trainables.evaluation.sets import top_sets
 from setsweep.trainables.evaluation.thresholds import at_least
-from setsweep.trainables.models.table import build_model
+from setsweep.trainables.models.classifier import build_model
 
 BATCH = 1024
 

@@ -10,7 +10,7 @@ from setsweep.data.feeds import TrainingFeed
 from setsweep.data.seeding import derived_seed
 from setsweep.losses import LOSSES, build_loss
 from setsweep.trainables.config.run_config import RunConfig
-from setsweep.trainables.models.table import Classifier, build_model
+from setsweep.trainables.models.classifier import Classifier, build_model
 
 
 def training_feed(config: RunConfig, dataset: Dataset, device: torch.device) -> TrainingFeed:

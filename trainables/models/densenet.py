@@ -13,14 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any
-
-import torch
-from torch import Tensor, nn
+from typing import TYPE_CHECKING, Any
 
 from setsweep.trainables.models.declaration import ModelDeclaration
 from setsweep.trainables.settings.rules import flag, whole
 from setsweep.trainables.settings.setting import Setting
+
+if TYPE_CHECKING:
+    from torch import nn
+
 
 BLOCKS = 3
 
@@ -44,6 +45,10 @@ def densenet(input_shape: tuple[int, ...], *, depth: int, growth: int, bottlenec
     Raises:
         ValueError: images too small for the two poolings.
     """
+    from torch import nn
+
+    from setsweep.trainables.models.layers import DenseLayer, convolution
+
     if min(input_shape[1:]) < 2 ** (BLOCKS - 1):
         raise ValueError(f"model densenet must get images of at least 4 x 4 pixels, got {tuple(input_shape)}.")
     layers = (depth - BLOCKS - 1) // BLOCKS // (2 if bottleneck else 1)
@@ -52,7 +57,7 @@ def densenet(input_shape: tuple[int, ...], *, depth: int, growth: int, bottlenec
     for block in range(BLOCKS):
         if block > 0:
             after = channels // 2 if bottleneck else channels
-            stack += [*_convolution(channels, after, kernel=1), nn.AvgPool2d(2)]
+            stack += [*convolution(channels, after, kernel=1), nn.AvgPool2d(2)]
             channels = after
         for _ in range(layers):
             stack.append(DenseLayer(channels, growth, bottleneck=bottleneck))
@@ -63,26 +68,6 @@ def densenet(input_shape: tuple[int, ...], *, depth: int, growth: int, bottlenec
         if isinstance(module, nn.Conv2d):
             nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
     return network, channels
-
-
-class DenseLayer(nn.Module):
-    """Appends `growth` channels, computed from all the channels before, to them."""
-
-    def __init__(self, channels: int, growth: int, *, bottleneck: bool) -> None:
-        super().__init__()
-        inner = 4 * growth if bottleneck else channels
-        first = _convolution(channels, inner, kernel=1) if bottleneck else []
-        self.new = nn.Sequential(*first, *_convolution(inner, growth, kernel=3))
-
-    def forward(self, maps: Tensor) -> Tensor:
-        """(batch, channels, height, width) to (batch, channels + growth, height, width)."""
-        return torch.cat([maps, self.new(maps)], dim=1)
-
-
-def _convolution(channels: int, out: int, *, kernel: int) -> list[nn.Module]:
-    """Batch normalisation, ReLU, convolution: the order of the paper (section 3, "composite function")."""
-    convolution = nn.Conv2d(channels, out, kernel, padding=kernel // 2, bias=False)
-    return [nn.BatchNorm2d(channels), nn.ReLU(inplace=True), convolution]
 
 
 def _unequal_blocks(settings: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

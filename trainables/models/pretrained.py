@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import reduce
 from pathlib import Path
-from typing import Any
-
-import torch
-from torch import Tensor, nn
+from typing import TYPE_CHECKING, Any
 
 from setsweep.trainables.settings.rules import Rule
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
 
 SUFFIXES = (".pt", ".pth")
 WRAPPERS = ("state", "state_dict", "model")  # our own files, training scripts, torchvision's reference scripts
@@ -73,6 +73,8 @@ def _is_file(source: str) -> bool:
 
 
 def _read(path: Path) -> Any:
+    import torch
+
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError:
@@ -83,6 +85,7 @@ def _read(path: Path) -> Any:
 
 def _download(architecture: str, name: str) -> Any:
     """The weights from torch.hub's cache, which they are downloaded to first where they are not there."""
+    import torch
     import torchvision
 
     weights = torchvision.models.get_model_weights(architecture)[name]
@@ -103,6 +106,8 @@ def _brief(error: Exception) -> str:
 
 def _entries(loaded: Any, source: str) -> dict[str, Tensor]:
     """The tensors of a file by the names that the network has for them."""
+    from torch import Tensor
+
     if isinstance(loaded, Mapping):
         loaded = next((loaded[key] for key in WRAPPERS if isinstance(loaded.get(key), Mapping)), loaded)
     if not isinstance(loaded, Mapping) or not all(isinstance(value, Tensor) for value in loaded.values()):

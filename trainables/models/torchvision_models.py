@@ -12,14 +12,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, Literal
-
-from torch import nn
+from typing import TYPE_CHECKING, Any, Literal
 
 from setsweep.trainables.models.declaration import ModelDeclaration
 from setsweep.trainables.models.pretrained import load_pretrained, pretrained_rule
 from setsweep.trainables.settings.rules import one_of, whole
 from setsweep.trainables.settings.setting import Setting
+
+if TYPE_CHECKING:
+    from torch import nn
 
 STEMS = ("auto", "imagenet", "small")
 SMALL = 64  # pixels: images with a side below get the small stem
@@ -62,6 +63,7 @@ def backbone(
 def _resnet(name: str, input_shape: tuple[int, ...], *, small: bool) -> tuple[nn.Module, int]:
     """He et al. (2016); with the small stem as usual on CIFAR, its 4 stages at 32, 16, 8 and 4 pixels."""
     import torchvision
+    from torch import nn
 
     network = torchvision.models.get_model(name)
     features = int(network.fc.in_features)
@@ -75,6 +77,7 @@ def _resnet(name: str, input_shape: tuple[int, ...], *, small: bool) -> tuple[nn
 def _densenet(name: str, input_shape: tuple[int, ...], *, small: bool) -> tuple[nn.Module, int]:
     """Huang et al. (2017, table 1); with the small stem its 4 blocks at 32, 16, 8 and 4 pixels."""
     import torchvision
+    from torch import nn
 
     least = 8 if small else 29  # leaves one pixel after the poolings
     if min(input_shape[1:]) < least:
@@ -90,6 +93,7 @@ def _densenet(name: str, input_shape: tuple[int, ...], *, small: bool) -> tuple[
 
 def _vit(name: str, input_shape: tuple[int, ...], *, small: bool, layers: int) -> tuple[nn.Module, int]:
     """Dosovitskiy et al. (2021), base size."""
+    from torch import nn
     from torchvision.models import VisionTransformer
 
     channels, height, width = input_shape
@@ -109,6 +113,8 @@ def _vit(name: str, input_shape: tuple[int, ...], *, small: bool, layers: int) -
 
 def _first(convolution: nn.Conv2d, channels: int, *, small: bool, mode: Literal["fan_in", "fan_out"]) -> nn.Conv2d:
     """The first convolution for that many channels: as it is, or 3x3 with stride 1."""
+    from torch import nn
+
     if not small and channels == convolution.in_channels:
         return convolution
     kernel, stride = (3, 1) if small else (convolution.kernel_size[0], convolution.stride[0])

@@ -48,7 +48,7 @@ class StudyProgress:
 
 def progress_of(study: Study, folder: Path) -> StudyProgress:
     """How far a study is in its folder."""
-    planner = stored_planner(study, folder)
+    planner = stored_planner(study, folder, curves=False)
     return StudyProgress(
         study=study,
         folder=folder,

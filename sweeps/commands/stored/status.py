@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -41,6 +42,7 @@ def command(
     """
     if address is not None:
         return status_there(study, address, as_json=as_json)
+    gc.disable()  # what is read lives to the end: looking for what doesn't took an eighth of the time
     if study is None:
         found = _all(storage, archived=archived)
         rows = {each.study.name: states(each.counts, sum(each.running.values())) for each in found}

@@ -7,8 +7,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from setsweep.losses.values import as_number
 from setsweep.sweeps.study.design.addresses import SHARED, check_for, path_for, refuse_unknown, setting_of
 from setsweep.sweeps.study.findings import Findings
@@ -113,6 +111,8 @@ def _even(space: Space, count: int, *, whole: bool) -> tuple[Any, ...]:
     Raises:
         ValueError: it has fewer whole numbers than that.
     """
+    import numpy as np
+
     assert space.low is not None
     assert space.high is not None
     spread = np.geomspace if space.kind.startswith("log") else np.linspace

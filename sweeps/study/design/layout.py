@@ -6,8 +6,6 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from setsweep.sweeps.study.design.addresses import path_for
 from setsweep.sweeps.study.study import Arm
 from setsweep.sweeps.study.varied import Axis, Sensitivity
@@ -42,7 +40,8 @@ def design(study: Sensitivity, arm: Arm) -> list[dict[str, Any]]:
 
 def _spread(sizes: Sequence[int], points: int) -> list[tuple[int, ...]]:
     """The first distinct cells of a grid that a Sobol sequence falls into."""
-    from scipy.stats import qmc  # imported late: listing studies must not wait for it
+    import numpy as np
+    from scipy.stats import qmc
 
     sequence = qmc.Sobol(len(sizes), scramble=True, seed=0)
     found: dict[tuple[int, ...], None] = {}

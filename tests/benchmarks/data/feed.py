@@ -29,7 +29,7 @@ from torchvision import transforms
 from torchvision.datasets import CIFAR100, ImageFolder
 
 from setsweep.data import load_base
-from setsweep.data.augment import Augmentation
+from setsweep.data.augmentation import Augmentation
 from setsweep.data.dataset import Dataset, Split
 from setsweep.data.feeds import TrainingFeed
 

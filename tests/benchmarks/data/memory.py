@@ -18,7 +18,7 @@ import ray
 import torch
 
 from setsweep.data.arrays import from_arrays, to_arrays
-from setsweep.data.augment import Augmentation
+from setsweep.data.augmentation import Augmentation
 from setsweep.data.dataset import Dataset, Split
 from setsweep.data.feeds import TrainingFeed
 

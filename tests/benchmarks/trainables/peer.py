@@ -11,7 +11,7 @@ from torch import nn
 from setsweep.data.batches import normalise
 from setsweep.data.dataset import Dataset
 from setsweep.trainables.config.run_config import RunConfig
-from setsweep.trainables.models.table import build_model
+from setsweep.trainables.models.classifier import build_model
 
 
 class _Images(torch.utils.data.Dataset[tuple[Any, int]]):

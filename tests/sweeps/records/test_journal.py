@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import signal
@@ -36,6 +37,20 @@ def test_what_was_added_is_there_again(filled: Path, make_pair: Callable[..., An
     journal = Journal(filled, read_only=True)
     assert journal.results == {run.key: result for run, result in pairs}
     assert journal.study == {"name": "which-loss", "protocol": {"k": [2]}, "text": "study: which-loss\n"}
+
+
+def test_without_their_curves_results_are_the_same_but_for_these(tmp_path: Path, make_pair: Callable[..., Any]) -> None:
+    pairs = [make_pair("focal", 0.2, seed) for seed in range(3)]
+    odd = '"result":{"key":"0","epochs":[1],"curves":{"a":[1]}}'  # text that looks like what is left out
+    pairs[1] = pairs[1][0], dataclasses.replace(pairs[1][1], status="failed", reason=odd)
+    assert all(result.curves for _, result in pairs)
+    with Journal(tmp_path) as journal:
+        journal.add_all(pairs[:1])
+        journal.add_all(pairs[1:])
+
+    read = Journal(tmp_path, read_only=True, curves=False)
+
+    assert read.results == {run.key: dataclasses.replace(result, curves={}) for run, result in pairs}
 
 
 def test_a_result_that_is_no_number_is_kept(tmp_path: Path, make_pair: Callable[..., Any]) -> None:

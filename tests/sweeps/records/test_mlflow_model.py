@@ -27,7 +27,7 @@ from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.run_config import RunConfig, Training
 from setsweep.trainables.config.sections import check_model
 from setsweep.trainables.conformal.how import Conformal
-from setsweep.trainables.models.table import build_model
+from setsweep.trainables.models.classifier import build_model
 
 CLASSES, SHAPE = 4, (1, 8, 8)
 THRESHOLDS = {"1": 0.4, "2": 0.2}

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from setsweep.data.augment import Augmentation
+from setsweep.data.augmentation import Augmentation
 from setsweep.sweeps.study.design.configuration import plain_config
 from setsweep.sweeps.study.errors import StudyError
 from setsweep.sweeps.study.space import Space

@@ -43,6 +43,22 @@ def test_a_completed_configuration_stays_as_it_is() -> None:
     assert again.key == config.key == RunConfig.from_dict(config.to_dict()).key
 
 
+def test_configurations_share_no_section_that_one_of_them_could_change() -> None:
+    first, second = complete_config(PLAIN), complete_config(PLAIN)
+
+    assert first == second
+    assert first.data is not second.data
+    assert first.model is not second.model
+
+
+def test_true_is_no_1_also_where_1_has_passed_before() -> None:
+    complete_config({**PLAIN, "training": {"epochs": 1}})
+
+    assert messages_of({**PLAIN, "training": {"epochs": True}}) == [
+        "training.epochs must be a whole number >= 1, got True."
+    ]
+
+
 def test_real_hyperparameters_given_as_whole_numbers_become_real() -> None:
     config = complete_config({**PLAIN, "loss": {"name": "avgk", "alpha": 2}, "k": 2})
     assert repr(config.loss["alpha"]) == "2.0"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from setsweep.data.augment import Augmentation
+from setsweep.data.augmentation import Augmentation
 from setsweep.trainables.config.presets import PRESETS
 from setsweep.trainables.config.run_config import Optimizer, Training
 from setsweep.trainables.config.training import check_training

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from setsweep.data.augment import Augmentation
+from setsweep.data.augmentation import Augmentation
 from setsweep.losses import LOSSES
 from setsweep.trainables.config import run_config
 from setsweep.trainables.config.complete import complete_config
@@ -160,6 +160,15 @@ def test_a_loss_whose_results_have_changed_names_its_runs_anew_and_no_other_does
 @pytest.mark.parametrize("name", LOSSES)
 def test_thresholds_of_scaled_scores_are_the_one_revision(name: str) -> None:
     assert LOSSES[name].revision == (1 if LOSSES[name].scaled_by else 0)
+
+
+def test_plain_data_are_what_comes_back_from_json() -> None:
+    own = {"name": "a.module:of_mine", "sizes": (1, 2.5), "nested": {3: None, "x": [True, {"y": (0,)}]}}
+
+    plain = replace(CONFIG, data=own).to_dict()
+
+    assert plain["data"] == json.loads(json.dumps(own))
+    assert plain == json.loads(json.dumps(plain))
 
 
 @pytest.mark.parametrize("augment", [Augmentation(), Augmentation(pad_crop=4, mixup=0.5)])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from setsweep.data.augment import Augmentation
+from setsweep.data.augmentation import Augmentation
 from setsweep.losses import LOSSES
 from setsweep.trainables.config.run_config import TRAINING, Optimizer, Training
 from setsweep.trainables.config.training import (

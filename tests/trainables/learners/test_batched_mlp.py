@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from setsweep.losses.declaration import Head
 from setsweep.trainables.learners.batched_mlp import batched_mlp, stack_feature_major
 from setsweep.trainables.learners.model_stack import stack_models
+from setsweep.trainables.models.classifier import Classifier
 from setsweep.trainables.models.heads import Scores, build_head
-from setsweep.trainables.models.table import Classifier
 
 
 def _backbone(kind: str) -> tuple[nn.Module, tuple[int, ...], int]:

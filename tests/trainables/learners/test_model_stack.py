@@ -10,7 +10,7 @@ from torch import nn
 
 from setsweep.trainables.config.sections import check_model
 from setsweep.trainables.learners.model_stack import StackedNetwork, stack_models
-from setsweep.trainables.models.table import Classifier, build_model
+from setsweep.trainables.models.classifier import Classifier, build_model
 
 SHAPE = (1, 4, 4)
 

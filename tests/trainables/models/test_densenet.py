@@ -11,7 +11,7 @@ from torch.nn import functional
 from torch.utils.flop_counter import FlopCounterMode
 
 from setsweep.trainables.config.sections import check_model
-from setsweep.trainables.models.table import Classifier, build_model
+from setsweep.trainables.models.classifier import Classifier, build_model
 
 
 def _build(num_classes: int = 10, shape: tuple[int, ...] = (3, 32, 32), **settings: Any) -> Classifier:

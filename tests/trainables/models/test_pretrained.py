@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from setsweep.trainables.config.sections import check_model
-from setsweep.trainables.models.table import Classifier, build_model
+from setsweep.trainables.models.classifier import Classifier, build_model
 
 IMAGENET_RESNET18 = "resnet18-f37072fd.pth"  # torchvision's file name
 

@@ -8,8 +8,8 @@ import torch
 from torch import nn
 
 from setsweep.trainables.config.sections import check_model
-from setsweep.trainables.models.small import ChannelsLast
-from setsweep.trainables.models.table import build_model
+from setsweep.trainables.models.classifier import build_model
+from setsweep.trainables.models.layers import ChannelsLast
 
 
 def _build(name: str, *, shape: tuple[int, ...], **settings: Any) -> nn.Module:

@@ -12,7 +12,8 @@ from torch.func import functional_call, stack_module_state, vmap
 
 from setsweep.losses.declaration import Head
 from setsweep.trainables.config.sections import check_model
-from setsweep.trainables.models.table import MODELS, build_model
+from setsweep.trainables.models.classifier import build_model
+from setsweep.trainables.models.table import MODELS
 
 SHAPES = {"vectors": (5,), "gray images": (1, 8, 8), "colour images": (3, 9, 12)}
 CASES = [

@@ -10,7 +10,7 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from setsweep.trainables.config.sections import check_model
-from setsweep.trainables.models.table import Classifier, build_model
+from setsweep.trainables.models.classifier import Classifier, build_model
 from setsweep.trainables.models.torchvision_models import WEIGHTS
 
 

@@ -13,7 +13,7 @@ import torch
 from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.config.sections import check_model
 from setsweep.trainables.loop import train
-from setsweep.trainables.models.table import Classifier, build_model
+from setsweep.trainables.models.classifier import Classifier, build_model
 from setsweep.trainables.settings.problems import ConfigError
 
 MODULE = """

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from setsweep.data import load_dataset
-from setsweep.data.augment import Augmentation
+from setsweep.data.augmentation import Augmentation
 from setsweep.trainables.config.run_config import Training
 from setsweep.trainables.config.sections import check_data, check_model
 from setsweep.trainables.probes.fit import check_fit
