@@ -64,6 +64,7 @@ coverage: $(VENV)/tested
 benchmarks: $(VENV)/tested
 	$(BIN)/python tests/benchmarks/sweep/compare.py efficiency
 	$(BIN)/python tests/benchmarks/sweep/compare.py bookkeeping
+	$(BIN)/python tests/benchmarks/sweep/start.py
 	$(BIN)/python tests/benchmarks/losses/speed.py
 	$(BIN)/python tests/benchmarks/losses/thresholds.py
 	$(BIN)/python tests/benchmarks/data/feed.py
