@@ -22,7 +22,6 @@ from setsweep.sweeps.study.reader import read_study
 
 Command = Callable[..., Any]
 
-JOURNAL = "setsweep-results/small/journal.jsonl"
 PATIENCE = 120
 
 
