@@ -37,8 +37,9 @@ def test_an_evaluation_at_a_time_it_has_the_curves_of_train(make_config: Any) ->
     assert {name: tuple(curve) for name, curve in run.history.curves.items()} == whole.curves
 
 
-def test_runs_that_take_turns_do_not_see_each_other(make_config: Any) -> None:
-    configs = [make_config(seed=seed, loss={"name": "noised_topk_hinge", "k": 2}) for seed in (3, 5)]
+@pytest.mark.usefixtures("own_models")
+def test_runs_that_take_turns_do_not_see_each_others_dropout(make_config: Any) -> None:
+    configs = [make_config(seed=seed, model={"name": "own_models:with_dropout"}) for seed in (3, 5)]
     runs = [started(config) for config in configs]
     while not all(run.over for run in runs):
         for run in runs:
