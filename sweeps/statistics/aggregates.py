@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from setsweep.sweeps.planning.candidate import Candidate, OfCandidate
 from setsweep.sweeps.planning.planned_run import PlannedRun
@@ -105,11 +106,11 @@ class _Group:
     candidate: Candidate
     results: Mapping[int, RunResult | None]
 
-    @property
+    @cached_property
     def done(self) -> dict[int, RunResult]:
         return {seed: result for seed, result in self.results.items() if result and result.status == "done"}
 
-    @property
+    @cached_property
     def failed(self) -> dict[int, str]:
         return {
             seed: result.reason or result.status
@@ -117,7 +118,7 @@ class _Group:
             if result and result.status != "done"
         }
 
-    @property
+    @cached_property
     def diverged(self) -> tuple[int, ...]:
         return tuple(seed for seed, result in self.results.items() if result and result.status == "diverged")
 

@@ -3,9 +3,9 @@
     python tests/benchmarks/statistics/reports.py [--only compared]
 
 prints a Markdown table of CPU seconds of commands in processes of their own, Python's start and imports included: the
-least of three, and once with `--out`, which draws figures at every grid point. Three studies: one that compares four
-arms at 100 grid points, also with hits and `compare.images`; one that searches at 20; one whose sensitivity study is a
-full grid.
+least of three; once `sensitivity`, and `--out`, which draws figures at every grid point. Three studies: one that
+compares four arms at 100 grid points, also with hits and `compare.images`; one that searches at 20; one whose
+sensitivity study is a full grid.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _measured(name: str, text: str, storage: Path) -> list[str]:
         f"{size:.0f}",
         f"{_seconds('report', name, *place):.1f}",
         f"{_seconds('report', name, *place, '--out', str(storage / 'out'), times=1):.1f}",
-        f"{_seconds('sensitivity', name, *place):.1f}" if varies else "",
+        f"{_seconds('sensitivity', name, *place, times=1):.1f}" if varies else "",
     ]
 
 
