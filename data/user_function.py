@@ -1,4 +1,4 @@
-"""A user's own function, named ``package.module:function`` in a study: for data and for models."""
+"""A user's own function, named ``package.module:function`` in a study: for data, for models and for losses."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from importlib.machinery import PathFinder
+from pathlib import Path
 from typing import Any
 
 FORM = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
@@ -34,8 +36,21 @@ def own_function(name: str, section: str, arguments: Sequence[Any], settings: Ma
         arguments, settings: what it will be called with.
 
     Raises:
-        ValueError: it can't be imported, there is none of that name, it is another package's, or it doesn't take these
-            arguments.
+        ValueError: see `find_function`; or it doesn't take these arguments.
+    """
+    function = find_function(name, section)
+    try:
+        inspect.signature(function).bind(*arguments, **settings)
+    except TypeError as error:
+        raise ValueError(f"{section}: {name} {error}.") from None
+    return lambda: function(*arguments, **settings)
+
+
+def find_function(name: str, section: str) -> Callable[..., Any]:
+    """The function of that name, imported.
+
+    Raises:
+        ValueError: it can't be imported, there is none of that name, or it is another package's.
     """
     module_name, _, attribute = name.partition(":")
     try:
@@ -51,8 +66,22 @@ def own_function(name: str, section: str, arguments: Sequence[Any], settings: Ma
     if home != module_name.partition(".")[0]:
         rule = f"must name a function that {module_name} defines, got {name!r}, which is of {home}."
         raise ValueError(f"{section}.name {rule}")
+    found: Callable[..., Any] = function
+    return found
+
+
+def source_of(module: str) -> str | None:
+    """The text of a module, found where Python would find it and not imported; None: there is none that is text."""
+    places: Sequence[str] | None = None
+    spec = None
+    for depth in range(module.count(".") + 1):
+        spec = PathFinder.find_spec(".".join(module.split(".")[: depth + 1]), places)
+        if spec is None:
+            return None
+        places = list(spec.submodule_search_locations or ())
+    if spec is None or not spec.has_location or not str(spec.origin).endswith(".py"):
+        return None
     try:
-        inspect.signature(function).bind(*arguments, **settings)
-    except TypeError as error:
-        raise ValueError(f"{section}: {name} {error}.") from None
-    return lambda: function(*arguments, **settings)
+        return Path(str(spec.origin)).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None

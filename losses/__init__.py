@@ -39,7 +39,7 @@ LOSSES: dict[str, LossDeclaration] = {
 
 
 def build_loss(
-    name: str,
+    name: str | LossDeclaration,
     *,
     num_classes: int,
     k: int | None = None,
@@ -51,7 +51,7 @@ def build_loss(
     """The loss of that name, called as ``loss(scores, labels)`` and giving one value per example.
 
     Args:
-        name: a key of `LOSSES`.
+        name: a key of `LOSSES`, or a declaration that is none of them.
         num_classes: number of columns of the scores, at least 2.
         k: set size, 1 to num_classes - 1. Like the next three, ignored by losses that do not need it.
         class_counts: (classes,) training examples of each class.
@@ -64,9 +64,10 @@ def build_loss(
     """
     from setsweep.losses.checks import check_k
 
-    declaration = LOSSES.get(name)
+    declaration = name if isinstance(name, LossDeclaration) else LOSSES.get(name)
     if declaration is None:
         raise ValueError(unknown("loss", name, LOSSES))
+    name = declaration.name
     if not isinstance(num_classes, int) or num_classes < 2:
         raise ValueError(f"num_classes must be a whole number >= 2, got {num_classes!r}.")
     for given in hyperparameters:

@@ -62,8 +62,9 @@ class LossDeclaration:
 
     Args:
         name: its name in study files and records.
-        module: the ``nn.Module``; called as ``module(num_classes=..., **needed, **hyperparameters)``, where
-            `needed` has those of k, class_counts, num_examples and generator that the `needs_*` fields ask for.
+        module: the ``nn.Module``, or what makes it; called as ``module(num_classes=..., **needed,
+            **hyperparameters)``, where `needed` has those of k, class_counts, num_examples and generator that the
+            `needs_*` fields ask for.
         paper: citation, short.
         about: what sets it is good for, one sentence.
         hyperparameters: by name, in the order of the module's arguments.
@@ -74,6 +75,9 @@ class LossDeclaration:
         revision: raised whenever a change makes the same configuration of this loss give another result.
         needs_k, needs_class_counts, needs_indices, needs_generator: what it must be given.
         soft_labels: whether labels may be (batch, classes) probabilities.
+        stops_gradient: whether its gradient holds something constant that its values depend on.
+        apart: whether the seeds of a group are computed one by one whatever else is said: of a user's own it is not
+            known whether values depend on the rest of the batch.
         takes_batches: whether values depend on the whole batch and the module takes ``batches=``: how many batches of
             one size the rows are, one after another. All others but those that need indices go row by row.
     """
@@ -93,6 +97,8 @@ class LossDeclaration:
     needs_indices: bool = False
     needs_generator: bool = False
     soft_labels: bool = False
+    stops_gradient: bool = False
+    apart: bool = False
     takes_batches: bool = False
 
     def defaults(self) -> dict[str, Value]:

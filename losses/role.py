@@ -137,5 +137,6 @@ DECLARATION = LossDeclaration(
     probabilities="sigmoid",
     needs_k=True,
     needs_indices=True,
+    stops_gradient=True,
     needs_generator=True,
 )

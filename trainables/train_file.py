@@ -31,9 +31,11 @@ def train_file(
     keep_freed_memory()
     try:
         config = complete_config(_mapping(read_yaml(path.read_text(encoding="utf-8"))[0]))
-        for section, settings in (("data", config.data), ("model", config.model)):
+        for section, settings in (("data", config.data), ("model", config.model), ("loss", config.loss)):
             if is_own(settings["name"]):
                 check_trusted(settings["name"], section, [path.parent])
+        for name in config.metrics:
+            check_trusted(name, "metrics", [path.parent])
         return train(config, root=root, checkpoint=checkpoint, on_epoch=on_epoch)
     except OSError as error:
         raise ValueError(f"{path}: must be a file that can be read, got: {error.strerror}.") from None

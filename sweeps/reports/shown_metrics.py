@@ -8,16 +8,16 @@ from dataclasses import replace
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.study.study import Study, point_key
-from setsweep.trainables.evaluation.metric import Metric, conformal_metric, plain_accuracies, set_size
+from setsweep.trainables.evaluation.metric import Metric, conformal_metric, plain_accuracies, set_size, users_metric
 
 
 def main_metrics(study: Study) -> list[str]:
     """The test metrics of the main table: for each k top-k and average-k accuracy and the mean size of the sets; of
-    conformal sets coverage and mean size.
+    conformal sets coverage and mean size; after them those of the user's.
     """
     of_k = [metric for k in study.k for metric in (*plain_accuracies([k]), set_size(k))]
     conformal = [conformal_metric(sets, each) for sets in study.conformal_sets for each in ("coverage", "set_size")]
-    return [metric.on("test").name for metric in (*of_k, *conformal)]
+    return [metric.on("test").name for metric in (*of_k, *conformal, *map(users_metric, study.metrics))]
 
 
 def in_order(study: Study, metrics: Iterable[str]) -> list[str]:
@@ -32,7 +32,9 @@ def shown_metrics(report: Report) -> list[str]:
     main = main_metrics(report.study)
     known = {metric for _, _, metric in means}
     compared = set(report.study.compared if report.study.compare.metrics else ())
-    sizes = {metric for metric in main if _accuracy(metric) in compared} | _of_same_sets(main, compared)
+    sizes = {metric for metric in main if Metric.parse(metric).rule and _accuracy(metric) in compared} | _of_same_sets(
+        main, compared
+    )
     asked = {*(sizes or main), *compared, *report.study.compare.show}
     macro = {
         metric
@@ -40,7 +42,8 @@ def shown_metrics(report: Report) -> list[str]:
         if (plain := _plain(metric)) in main and _differ(mean, means.get((arm, point, plain)))
         if plain in asked or not Metric.parse(plain).conformal  # there may be many kinds of those
     }
-    shown = asked | macro
+    own = {users_metric(function, split="test").name for function in report.study.metrics}
+    shown = asked | own | macro
     return in_order(report.study, (shown & known) or main)
 
 

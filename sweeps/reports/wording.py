@@ -19,10 +19,19 @@ MISSING = "-"
 def metric_label(name: str) -> str:
     """A short name with the unit: "test/avg2_accuracy" is "avg-2 (%)"; a metric of another form stays as it is.
 
+    A metric of the user's is called as its function.
+
     What is read at the best epoch of another accuracy says so: "top-1 at best avg-2 (%)".
     """
     metric = Metric.find(name)
+    if metric is not None and metric.own:
+        return " ".join([short_name(metric.own), *([f"at best {_sets_of(metric.at)}"] if metric.at else [])])
     return name if metric is None or not metric.sets else _label(metric, _sets_of(metric), _short(metric))
+
+
+def short_name(function: str) -> str:
+    """A function of the user's without its module: "my_metrics:mean_rank" is "mean rank"."""
+    return function.partition(":")[2].replace("_", " ")
 
 
 def long_metric_label(name: str) -> str:
@@ -71,6 +80,12 @@ def is_share(name: str) -> bool:
     """Whether the metric is a share, shown in percent."""
     metric = Metric.find(name)
     return metric is not None and metric.is_share
+
+
+def more_is_better(name: str) -> bool:
+    """Whether a larger value of the metric is the better one."""
+    metric = Metric.find(name)
+    return metric is not None and metric.more_is_better
 
 
 def scaled(metric: str, value: float) -> float:

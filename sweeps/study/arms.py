@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from setsweep.losses import LOSSES
 from setsweep.losses.values import unknown
 from setsweep.sweeps.study.findings import Findings
 from setsweep.sweeps.study.rules import name_rule
 from setsweep.sweeps.study.space import Space, is_space, read_space
 from setsweep.sweeps.study.study import Arm
 from setsweep.sweeps.study.training import TrainingBlock, read_training_space
+from setsweep.trainables.config.losses import loss_declaration
 from setsweep.trainables.config.run_config import TRAINING
 from setsweep.trainables.config.sections import check_hyperparameter, declared_settings
 from setsweep.trainables.config.training import check_value
@@ -55,10 +55,12 @@ def _read_arm(findings: Findings, name: str, settings: Any, training: TrainingBl
         findings.add(field, f"must be a mapping of hyperparameters, got {settings!r}.")
         return None
     loss = settings.get("loss", name)
-    if not isinstance(loss, str) or loss not in LOSSES:
-        findings.add((*field, "loss") if "loss" in settings else field, unknown("loss", loss, LOSSES))
+    try:
+        declaration = loss_declaration(loss)
+    except ValueError as error:
+        findings.add((*field, "loss") if "loss" in settings else field, str(error))
         return None
-    fixed: dict[str, Any] = {"loss.k": k} if LOSSES[loss].needs_k else {}
+    fixed: dict[str, Any] = {"loss.k": k} if declaration.needs_k else {}
     searched: dict[str, Space] = {}
     for key, value in settings.items():
         if key == "loss":

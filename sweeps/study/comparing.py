@@ -18,7 +18,10 @@ _TESTED = 3  # seeds that a test takes
 
 
 def compare_settings(
-    arms: Sequence[str] | None, ks: Sequence[int], conformal: Sequence[ConformalSets] = ()
+    arms: Sequence[str] | None,
+    ks: Sequence[int],
+    conformal: Sequence[ConformalSets] = (),
+    own: Sequence[str] = (),
 ) -> dict[str, Setting]:
     """The fields of `compare`.
 
@@ -26,6 +29,7 @@ def compare_settings(
         arms: the names of all arms, those with errors included; None: not known.
         ks: the set sizes; none: any.
         conformal: the conformal sets.
+        own: the study's metrics of the user's.
     """
     usual = None if arms is None else "cross_entropy" if "cross_entropy" in arms else arms[0]
     metrics = tuple(metric.on("test").name for metric in plain_accuracies(ks))
@@ -33,9 +37,9 @@ def compare_settings(
         "baseline": Setting(_arm_rule(arms), usual, "the arm that all others are compared with"),
         "confidence": Setting(real(above=0, below=1), 0.95, "of intervals; 1 - confidence is the level of tests"),
         "correction": Setting(one_of("holm", "bonferroni", "none"), "holm", "for the number of comparisons"),
-        "metrics": Setting(metrics_rule(ks, conformal=conformal), metrics, "that arms are compared by"),
+        "metrics": Setting(metrics_rule(ks, own, conformal=conformal), metrics, "that arms are compared by"),
         "show": Setting(
-            metrics_rule(ks, none=True, conformal=conformal),
+            metrics_rule(ks, own, none=True, conformal=conformal),
             (),
             "metrics that tables have beside those, without a test",
         ),
@@ -55,10 +59,14 @@ def compare_settings(
 
 
 def read_compare(
-    findings: Findings, arms: Sequence[str] | None, ks: Sequence[int], conformal: Sequence[ConformalSets]
+    findings: Findings,
+    arms: Sequence[str] | None,
+    ks: Sequence[int],
+    conformal: Sequence[ConformalSets],
+    own: Sequence[str] = (),
 ) -> Compare:
     """The comparisons; see `compare_settings`."""
-    settings = compare_settings(arms, ks, conformal)
+    settings = compare_settings(arms, ks, conformal, own)
     return Compare(**Section(findings, ("compare",), settings).read_all(settings))
 
 

@@ -18,7 +18,7 @@ from setsweep.sweeps.study.protocol import (
     search_settings,
 )
 from setsweep.sweeps.study.published import published_settings
-from setsweep.sweeps.study.reader import ABOUT, DATA_FILES, NAME
+from setsweep.sweeps.study.reader import ABOUT, DATA_FILES, NAME, OWN_METRICS
 from setsweep.sweeps.study.training import KEEP_LR, KEEP_LR_PER_EXAMPLE
 from setsweep.trainables.config.coverage import COVERAGE
 from setsweep.trainables.config.run_config import TRAINING
@@ -57,7 +57,12 @@ def study_groups() -> list[Group]:
     """All fields, in the order of a study file."""
     training = {**TRAINING, KEEP_LR: KEEP_LR_PER_EXAMPLE}
     return [
-        Group("", "", "what is asked", {"study": NAME, "about": ABOUT, "k": SIZES, "coverage": COVERAGE}),
+        Group(
+            "",
+            "",
+            "what is asked",
+            {"study": NAME, "about": ABOUT, "k": SIZES, "coverage": COVERAGE, "metrics": OWN_METRICS},
+        ),
         Group("data", "", "of every data set", _below("data", DATA_FILES)),
         *_rows("data"),
         *_rows("model"),

@@ -26,7 +26,7 @@ from setsweep.sweeps.study.rules import name_rule
 from setsweep.sweeps.study.source import Source, open_study, plain_source, read_source
 from setsweep.sweeps.study.study import Search, Study
 from setsweep.sweeps.study.training import TrainingBlock, fill_in_preset, fit_milestones, read_training
-from setsweep.trainables.config.complete import check_k
+from setsweep.trainables.config.complete import METRICS, check_k
 from setsweep.trainables.config.coverage import COVERAGE
 from setsweep.trainables.config.sections import check_data, check_model, num_classes
 from setsweep.trainables.config.training import default_training, nest
@@ -43,6 +43,7 @@ NAME = Setting(name_rule("a name"), "", "of the study: its folder and its record
 ABOUT = Setting(text(), "", "what is asked, one sentence")
 ROOT = Setting(text(), None, "where the data files lie; default: SETSWEEP_DATA, else ~/.cache/setsweep")
 DOWNLOAD = Setting(flag(), False, "whether data files that are missing are fetched")
+OWN_METRICS = Setting(METRICS, (), "of your own, each package.module:function of scores and labels; more is better")
 DATA_FILES = {"root": ROOT, "download": DOWNLOAD}  # what `data` may hold besides what decides a result
 
 FIELDS = (
@@ -51,6 +52,7 @@ FIELDS = (
     "coverage",
     "conformal",
     "training",
+    "metrics",
     "grid",
     "search",
     "confirm",
@@ -92,6 +94,7 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
         if field not in top.values:
             findings.add((field,), "must be given, got nothing.")
     name, about = top.read("study", NAME), top.read("about", ABOUT)
+    metrics = top.read("metrics", OWN_METRICS) or ()
     root, download = _read_data_files(findings)
     data = _read_config(findings, "data", check_data, _without(source, "data", *DATA_FILES))
     model = _read_config(findings, "model", check_model, source.values.get("model"))
@@ -123,13 +126,14 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
         confirm_seeds=confirm_seeds,
         confirm=confirm,
         sensitivity=sensitivity,
-        compare=read_compare(findings, list(source.values["arms"]) if arms else None, k, sets),
+        compare=read_compare(findings, list(source.values["arms"]) if arms else None, k, sets, metrics),
         keep=read_keep(findings),
         resources=resources,
         published=read_published(findings, list(source.values["arms"]) if arms else None, grid, k),
         budget=read_budget(findings, gpus=resources.gpus),
         data_root=root,
         download=download,
+        metrics=metrics,
         text=dump_yaml(source.values),
         path=path,
         notes=(*notes, *_notes(search), *_unusual(training, confirm_seeds)),

@@ -9,7 +9,14 @@ from typing import Any
 
 from setsweep.losses.values import nearest, unknown
 from setsweep.trainables.conformal.sets import PATTERN, ConformalSets
-from setsweep.trainables.evaluation.metric import Metric, accuracies, all_metrics, conformal_metrics, set_size
+from setsweep.trainables.evaluation.metric import (
+    Metric,
+    accuracies,
+    all_metrics,
+    conformal_metrics,
+    set_size,
+    users_metric,
+)
 from setsweep.trainables.settings.rules import Rule, listed, spelled, text, whole
 
 _LONGEST_NAME = 100
@@ -107,15 +114,18 @@ def looks_rule() -> Rule:
     return Rule("other", check, "ascending numbers of seeds, or anytime", schema)
 
 
-def metrics_rule(ks: Sequence[int], *, none: bool = False, conformal: Sequence[ConformalSets] = ()) -> Rule:
+def metrics_rule(
+    ks: Sequence[int], own: Sequence[str] = (), *, none: bool = False, conformal: Sequence[ConformalSets] = ()
+) -> Rule:
     """A list of distinct test metrics, each also at the best epoch of another accuracy.
 
     Args:
         ks: the set sizes; none: any.
+        own: the study's metrics of the user's.
         none: whether the list may be empty.
         conformal: the conformal sets, which have metrics as well.
     """
-    of_k = [metric.on("test").name for metric in all_metrics(ks)]
+    of_k = [metric.on("test").name for metric in (*all_metrics(ks), *map(users_metric, own if ks else ()))]
     names = [*of_k, *(metric.on("test").name for metric in conformal_metrics(conformal))]
     shown = [*of_k, *(f"test/{sets.name}_..." for sets in conformal)]  # each has 48 of them
     criteria = [metric.name for metric in accuracies(ks)]
@@ -128,8 +138,8 @@ def metrics_rule(ks: Sequence[int], *, none: bool = False, conformal: Sequence[C
             raise ValueError(f"must be one metric or more, each once, got {list(metrics)!r}.")
         return metrics
 
-    own, at = ("|".join(names), f"@({'|'.join(criteria)})") if names else (TEST_PATTERN, AT_PATTERN)
-    item = {"anyOf": [_schema(names, TEST_PATTERN), {"type": "string", "pattern": f"^({own}){at}$"}]}
+    first, at = ("|".join(names), f"@({'|'.join(criteria)})") if names else (TEST_PATTERN, AT_PATTERN)
+    item = {"anyOf": [_schema(names, TEST_PATTERN), {"type": "string", "pattern": f"^({first}){at}$"}]}
     schema = {"type": "array", "items": item, "minItems": 0 if none else 1, "uniqueItems": True}
     return Rule("other", check, "a list of test metrics", schema)
 

@@ -226,6 +226,7 @@ class Study:
         data_root: where the data files lie; None: the default. Not part of what decides a result.
         text: the study file with its overrides, as YAML, for the records.
         path: where it was read, as messages show it.
+        metrics: of the user's own, see `trainables.config.run_config.RunConfig`.
         notes: what reading it has changed to make the overrides fit, one sentence each; to be shown.
     """
 
@@ -253,6 +254,7 @@ class Study:
     text: str = ""
     path: str = ""
     notes: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
 
     @property
     def at_epochs(self) -> tuple[str, ...]:
@@ -300,4 +302,6 @@ class Study:
         """
         searching = {} if self.search is None else self.search.protocol()
         fields = {"data": self.data, "model": self.model, "training": self.training, "k": self.k, "search": searching}
+        if self.metrics:
+            fields["metrics"] = self.metrics
         return without_later(json.loads(json.dumps(fields)))

@@ -50,10 +50,12 @@ def check_functions(study: Study) -> None:
     Raises:
         ValueError: one lies neither in the study's folder nor in what the user allows.
     """
-    for section, settings in (("data", study.data), ("model", study.model)):
-        if is_own(settings["name"]):
+    named = [("data", study.data["name"]), ("model", study.model["name"])]
+    named += [("loss", arm.loss) for arm in study.arms.values()] + [("metrics", name) for name in study.metrics]
+    for section, name in named:
+        if is_own(name):
             try:
-                check_trusted(settings["name"], section, [Path(study.path).parent])
+                check_trusted(name, section, [Path(study.path).parent])
             except ValueError as error:
                 raise ValueError(f"{study.path}: {error}") from None
 

@@ -11,6 +11,7 @@ from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.study_folder import score_folder, stored_planner, stored_study
 from setsweep.sweeps.study.study import Study
 from setsweep.sweeps.sweep.loop import UNCONFIRMED
+from setsweep.sweeps.sweep.preflight import check_functions
 from setsweep.sweeps.sweep.rescoring_fields import asked_of
 from setsweep.sweeps.sweep.result import StudyResult, frame, run_columns
 from setsweep.trainables.config.run_result import RunResult
@@ -119,10 +120,12 @@ def rescored_study(
 
     Raises:
         ValueError: a field that nothing but another training can change, a value that breaks its rule, or scores that
-            were not kept.
+            were not kept; a metric of the user's that may not be called.
     """
     planner = stored_planner(*(found := stored_study(study, storage)))
     asked, how = asked_of(planner.study, overrides, thresholds)
+    if asked.metrics:
+        check_functions(asked)
     return RescoredResult(asked, found[1], list(kept_runs(planner, found[1])), how)
 
 

@@ -4,56 +4,32 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from setsweep.losses import LOSSES, build_loss
+from setsweep.losses.contract import Case, case_of
 
 GOLDEN = Path(__file__).parent.parent / "golden"
-CLASSES, K = 7, 3
-
-
-@dataclass
-class Example:
-    """A loss and what it takes: `scores` has one entry for each head."""
-
-    loss: nn.Module
-    scores: tuple[Tensor, ...]
-    labels: Tensor
-    extra: dict[str, Tensor] = field(default_factory=dict)
-
-    def values(self, *scores: Tensor, rows: Tensor | slice = slice(None), **changes: Any) -> Tensor:
-        given = [one[rows] for one in (scores or self.scores)]
-        extra = {name: value[rows] for name, value in self.extra.items()} | changes
-        return self.loss(tuple(given) if len(given) > 1 else given[0], self.labels[rows], **extra)
+CLASSES = 7
 
 
 @pytest.fixture
-def example() -> Callable[..., Example]:
-    """``example(name, dtype=torch.float64, batch=5, device="cpu", k=3, **hyperparameters)``."""
+def example() -> Callable[..., Case]:
+    """``example(name, dtype=torch.float64, batch=5, device="cpu", k=3, **hyperparameters)``; noise is given."""
 
-    def make(name: str, *, dtype: torch.dtype = torch.float64, batch: int = 5, k: int = K, **settings: Any) -> Example:
-        declaration = LOSSES[name]
-        device = settings.pop("device", "cpu")
-        generator = torch.Generator().manual_seed(4)
-        counts = torch.tensor([1, 5, 20, 0, 100, 3, 7])
-        loss = build_loss(name, num_classes=CLASSES, k=k, class_counts=counts, num_examples=batch, **settings)
-        heads = 2 if declaration.head == "two_head" else 1
-        scores = [torch.randn(batch, CLASSES, generator=generator, dtype=torch.float64) for _ in range(heads)]
-        labels = torch.randint(CLASSES, (batch,), generator=generator)
-        extra = {}
+    def make(name: str, *, batch: int = 5, device: str = "cpu", **settings: Any) -> Case:
+        case = case_of(name, batch=batch, device=device, **settings)
+        case.generator = None
         if name.startswith("noised"):
-            extra["noise"] = torch.randn(batch, 4, CLASSES, generator=generator, dtype=torch.float64).to(device)
-        if declaration.needs_indices:
-            extra["indices"] = torch.arange(batch, device=device)
-        given = tuple(one.to(device, dtype) for one in scores)
-        return Example(loss.to(device), given, labels.to(device), extra)
+            generator = torch.Generator().manual_seed(5)
+            noise = torch.randn(batch, 4, CLASSES, generator=generator, dtype=torch.float64)
+            case.extra["noise"] = noise.to(device)
+        return case
 
     return make
 

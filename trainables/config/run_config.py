@@ -126,6 +126,7 @@ class RunConfig:
         test: whether the test split is looked at; a search never does.
         coverage: of the conformal sets to report on test, ascending; none: none are made.
         conformal: how those are made.
+        metrics: of the user's own, ``package.module:function``, see `trainables.config.own_metrics`.
     """
 
     data: Mapping[str, Any]
@@ -137,6 +138,7 @@ class RunConfig:
     test: bool = True
     coverage: tuple[float, ...] = ()
     conformal: Conformal = field(default_factory=Conformal)
+    metrics: tuple[str, ...] = ()
 
     @cached_property
     def key(self) -> str:
@@ -167,9 +169,9 @@ class RunConfig:
         return plain
 
     def _asked(self) -> dict[str, Any]:
-        """Its fields, those of conformal sets only where some are asked for."""
-        left_out = () if self.coverage else ("coverage", "conformal")
-        return {name: value for name, value in _plain(self).items() if name not in left_out}
+        """Its fields, those that came later only where they are asked for."""
+        later = {"coverage": self.coverage, "conformal": self.coverage, "metrics": self.metrics}
+        return {name: value for name, value in _plain(self).items() if name not in later or later[name]}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> RunConfig:
@@ -186,6 +188,7 @@ class RunConfig:
             test=plain.get("test", True),
             coverage=tuple(plain.get("coverage", ())),
             conformal=Conformal(**_with_tuples(plain.get("conformal", {}))),
+            metrics=tuple(plain.get("metrics", ())),
         )
 
 

@@ -10,7 +10,9 @@ import setsweep.data
 from setsweep.data import DATASETS
 from setsweep.data.user_function import FORM, is_own, is_plain
 from setsweep.losses import LOSSES
+from setsweep.losses.declaration import LossDeclaration
 from setsweep.losses.values import unknown
+from setsweep.trainables.config.losses import is_loss, loss_declaration
 from setsweep.trainables.models import table as models
 from setsweep.trainables.models.table import MODELS
 from setsweep.trainables.settings.problems import ConfigError, Problem, Problems
@@ -30,13 +32,16 @@ def declared_settings(section: str, settings: Mapping[str, Any]) -> dict[str, Se
     """
     if settings["name"] in TABLES[section]:
         return _of_table(section, settings["name"])
+    if section == "loss":
+        return _of_loss(loss_declaration(settings["name"]))
     own = setsweep.data.declaration_of(settings) if section == "data" else models.declaration_of(settings)
     return {name: of_row(row) for name, row in own.settings.items()}
 
 
 def without_later(section: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """A section without the settings that came after the first results and have their defaults."""
-    named = settings.get("name") in TABLES[section] or is_own(settings.get("name"))
+    name = settings.get("name")
+    named = name in TABLES[section] or (is_loss(name) if section == "loss" else is_own(name))
     known = declared_settings(section, settings) if named else {}
     later = {name: setting.default for name, setting in known.items() if setting.later}
     return {name: value for name, value in settings.items() if name not in later or value != later[name]}
@@ -45,15 +50,19 @@ def without_later(section: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 def revision(loss: Mapping[str, Any]) -> int:
     """How often the results of a `loss` section's loss have changed since the first ones."""
     name = loss.get("name")
-    return LOSSES[name].revision if name in LOSSES else 0
+    return loss_declaration(name).revision if is_loss(name) else 0
 
 
 @cache
 def _of_table(section: str, name: str) -> dict[str, Setting]:
     if section != "loss":
         return {key: of_row(row) for key, row in TABLES[section][name].settings.items()}
-    settings = {key: of_row(row) for key, row in LOSSES[name].hyperparameters.items()}
-    if LOSSES[name].needs_k:
+    return _of_loss(LOSSES[name])
+
+
+def _of_loss(declaration: LossDeclaration) -> dict[str, Setting]:
+    settings = {key: of_row(row) for key, row in declaration.hyperparameters.items()}
+    if declaration.needs_k:
         settings["k"] = Setting(k_rule(None), None, "size of the sets that it is made for")
     return settings
 
@@ -80,10 +89,12 @@ def check_loss(settings: Any, *, k: int | None, classes: int | None) -> dict[str
         ConfigError: unknown loss or hyperparameter, values out of range.
     """
     name = _name("loss", settings)
-    if name not in LOSSES:
-        raise ConfigError([Problem("loss.name", unknown("loss", name, LOSSES))])
-    complete = LOSSES[name].defaults() | {key: value for key, value in settings.items() if key != "name"}
-    if LOSSES[name].needs_k and k is not None:
+    try:
+        declaration = loss_declaration(name)
+    except ValueError as error:
+        raise ConfigError([Problem("loss.name", str(error))]) from None
+    complete = declaration.defaults() | {key: value for key, value in settings.items() if key != "name"}
+    if declaration.needs_k and k is not None:
         complete.setdefault("k", k)
     problems = []
     for key, value in complete.items():

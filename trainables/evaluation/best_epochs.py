@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -15,8 +16,9 @@ from setsweep.trainables.evaluation.packed import packed
 class BestEpochs:
     """Best epoch per accuracy, and what was measured at it.
 
-    Every accuracy is a criterion of its own: the first epoch that is best on validation. Other metrics are read at the
-    epoch of their `Metric.criterion`, those of conformal sets at that of `criterion_of_conformal`.
+    Every accuracy, and every metric of the user's, is a criterion of its own: the first epoch that is best on
+    validation. Other metrics are read at the epoch of their `Metric.criterion`, those of conformal sets at that of
+    `criterion_of_conformal`.
 
     Args:
         keep: "best", or "last": the newest epoch always wins.
@@ -41,7 +43,7 @@ class BestEpochs:
     def improved(self, val: Mapping[str, float]) -> list[str]:
         """The criteria for which these validation metrics are the best so far."""
         criteria = [name for name in val if _criterion(name) == name]
-        return [name for name in criteria if self.keep == "last" or val[name] > self.value.get(name, -1.0)]
+        return [name for name in criteria if self.keep == "last" or val[name] > self.value.get(name, -math.inf)]
 
     def update(
         self, epoch: int, criteria: Sequence[str], val: Mapping[str, float], thresholds: Mapping[int, float]

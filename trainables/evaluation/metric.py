@@ -2,7 +2,7 @@
 
 ``test/macro_avg5_accuracy_few@top5_accuracy`` is a name in full: the split; macro: the mean over classes; the set rule
 and its k; the quantity; the group of classes; and the accuracy at whose best epoch on validation it is read, where that
-is not its own.
+is not its own. ``test/package.module:function`` is a metric of the user's, which no set rule and no group goes with.
 
 Conformal sets have a score and a target coverage in the place of the rule and its k: ``test/lac90_set_size_p50`` is the
 median size of the sets that `lac` gives at a coverage of 0.9, ``test/macro_classwise_aps95_coverage_few`` the coverage
@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
+from setsweep.data.user_function import FORM
 from setsweep.trainables.conformal.measures import OF_CLASSES, OF_EXAMPLES
 from setsweep.trainables.conformal.sets import PATTERN, ConformalSets
 
@@ -27,6 +28,7 @@ Quantity = Literal[
     "set_size",
     "loss",
     "classes_present",
+    "own",
     "coverage",
     "undercoverage",
     "classes_below_half",
@@ -51,7 +53,7 @@ _SPELLED = re.compile(
     r"(?:(?P<macro>macro_)?(?P<rule>top|avg)(?P<k>[1-9]\d*)_(?P<of_sets>accuracy|set_size)(?:_(?P<group>few|medium|many))?"
     rf"|(?P<macro_of_conformal>macro_)?{PATTERN}_(?P<of_conformal>{_OF_CONFORMAL})"
     r"(?:_(?P<group_of_conformal>few|medium|many))?"
-    r"|(?P<of_split>loss|classes_present))"
+    rf"|(?P<of_split>loss|classes_present)|(?P<own>{FORM.pattern}))"
     r"(?:@(?P<at>\w+))?"
 )
 
@@ -62,13 +64,14 @@ class Metric:
 
     Args:
         quantity: "accuracy" (a share of examples, 0 to 1) and "set_size" (labels) are of sets, "loss" (the mean
-            training loss) and "classes_present" (how many classes the split has) are not; for those of conformal sets
-            see `setsweep.trainables.conformal.measures`.
+            training loss) and "classes_present" (how many classes the split has) are not; "own" is the user's; for
+            those of conformal sets see `setsweep.trainables.conformal.measures`.
         rule, k: the sets, of k labels each ("top") or on average ("avg").
         conformal: the sets, where they are conformal.
         macro: the mean over the classes present instead of that over the examples.
         group: over the classes with few, medium or many training images alone.
         split: None where a name has none because only one split is meant.
+        own: the function of the user's that measures it, ``package.module:function``.
         at: the accuracy at whose best epoch the number is read; None: its own, see `criterion`.
     """
 
@@ -79,6 +82,7 @@ class Metric:
     macro: bool = False
     group: Group | None = None
     split: Split | None = None
+    own: str = ""
     at: Metric | None = None
 
     @classmethod
@@ -106,7 +110,7 @@ class Metric:
         sets = f"{self.sets}_" if self.sets else ""
         group = f"_{self.group}" if self.group else ""
         at = f"@{self.at.name}" if self.at else ""
-        return f"{split}{macro}{sets}{self.quantity}{group}{at}"
+        return f"{split}{macro}{sets}{self.own or self.quantity}{group}{at}"
 
     @property
     def sets(self) -> str:
@@ -124,17 +128,22 @@ class Metric:
         return self.is_accuracy or (self.conformal is not None and not self.quantity.startswith("set_size"))
 
     @property
+    def more_is_better(self) -> bool:
+        """Whether it is: of accuracies, and of the user's own metrics, for which that is the rule."""
+        return self.quantity in ("accuracy", "own")
+
+    @property
     def criterion(self) -> Metric | None:
         """The accuracy at whose best epoch the number is read; None: whatever the epoch, it is the same.
 
-        Every accuracy is its own; a set size belongs to the average-k accuracy of its k, a group of classes to the
-        macro average over all of them. Of conformal sets it is None, too: which one is theirs depends on what the run
-        measures, see `criterion_of_conformal`.
+        Every accuracy and every metric of the user's is its own; a set size belongs to the average-k accuracy of its k,
+        a group of classes to the macro average over all of them. Of conformal sets it is None, too: which one is theirs
+        depends on what the run measures, see `criterion_of_conformal`.
         """
         if self.at is not None:
             return self.at
         if self.rule is None:
-            return None
+            return self.on(None) if self.own else None
         return replace(self, quantity="accuracy", group=None, split=None)
 
     @property
@@ -155,6 +164,11 @@ def accuracy(rule: SetRule, k: int, **others: Any) -> Metric:
 def set_size(k: int, **others: Any) -> Metric:
     """The mean size of the average-k sets, which differs from k where a threshold comes from other examples."""
     return Metric(quantity="set_size", rule="avg", k=k, **others)
+
+
+def users_metric(function: str, **others: Any) -> Metric:
+    """What a function of the user's measures."""
+    return Metric(quantity="own", own=function, **others)
 
 
 TRAIN_LOSS = Metric(quantity="loss", split="train")
@@ -206,7 +220,7 @@ def _parsed(name: str) -> Metric | None:
     at = None if found["at"] is None else _parsed(found["at"])
     if found["at"] is not None and (at is None or at != at.criterion):
         return None
-    quantity: Any = found["of_sets"] or found["of_split"] or found["of_conformal"]
+    quantity: Any = found["of_sets"] or found["of_split"] or found["of_conformal"] or "own"
     macro = found["macro"] or found["macro_of_conformal"] or ""
     if found["score"] and f"{macro}{quantity}" not in _MEASURES:
         return None
@@ -218,5 +232,6 @@ def _parsed(name: str) -> Metric | None:
         macro=bool(macro),
         group=found["group"] or found["group_of_conformal"],  # type: ignore[arg-type]  # by the pattern
         split=found["split"],  # type: ignore[arg-type]  # by the pattern
+        own=found["own"] or "",
         at=at,
     )

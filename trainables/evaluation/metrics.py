@@ -15,6 +15,7 @@ from torch import Tensor
 
 from setsweep.losses.checks import at_labels, widened
 from setsweep.losses.declaration import Probabilities
+from setsweep.trainables.config.own_metrics import OwnMetrics, measured_by
 from setsweep.trainables.evaluation.class_groups import class_groups
 from setsweep.trainables.evaluation.conformal import ConformalMeter
 from setsweep.trainables.evaluation.metric import CLASSES_PRESENT, Group, Metric, accuracy, set_size
@@ -50,6 +51,7 @@ def evaluate(
     train_class_counts: Tensor | None = None,
     num_examples: int | None = None,
     conformal: ConformalMeter | None = None,
+    own: OwnMetrics | None = None,
 ) -> Evaluation:
     """The metrics of a split.
 
@@ -64,9 +66,11 @@ def evaluate(
             groups few (< 20), medium and many (> 100), the macro accuracies are given by group as well.
         num_examples: the number of rows in all chunks; bounds the memory of the search for thresholds.
         conformal: measures conformal sets as well, of this split alone.
+        own: metrics of the user's, by name; they are given all chunks as one, which memory must hold.
 
     Raises:
-        ValueError: a k is out of range or has no threshold, a label is out of range, or there is no example.
+        ValueError: a k is out of range or has no threshold, a label is out of range, there is no example, or a metric
+            of the user's gives no number.
     """
     meter = Meter(
         num_classes=num_classes,
@@ -77,6 +81,7 @@ def evaluate(
         train_class_counts=train_class_counts,
         num_examples=num_examples,
         conformal=conformal,
+        own=own,
     )
     for scores, labels in chunks:
         meter.add(scores, labels)
@@ -97,6 +102,7 @@ class Meter:
         train_class_counts: Tensor | None = None,
         num_examples: int | None = None,
         conformal: ConformalMeter | None = None,
+        own: OwnMetrics | None = None,
     ) -> None:
         _check(ks, num_classes, thresholds)
         self._num_classes, self._ks, self._probabilities, self._scale = num_classes, ks, probabilities, scale
@@ -105,6 +111,7 @@ class Meter:
             ThresholdSelection(ks, num_classes, num_examples) if thresholds is None else GivenThresholds(thresholds)
         )
         self._parts: list[tuple[Tensor, Tensor, Tensor]] = []
+        self._own, self._scores = own or {}, list[Tensor]()
 
     def add(self, scores: Tensor, labels: Tensor) -> None:
         """Take in a chunk: scores (rows, classes) and labels (rows,)."""
@@ -113,6 +120,8 @@ class Meter:
         self._sets.add(likely)
         if self._conformal is not None:
             self._conformal.add(likely, labels)
+        if self._own:
+            self._scores.append(scores)
 
     def finish(self) -> Evaluation:
         """The metrics of all chunks.
@@ -130,6 +139,8 @@ class Meter:
         metrics |= {set_size(k): sizes[k] / len(labels) for k in self._ks}
         metrics |= {} if self._conformal is None else self._conformal.finish()
         named = {metric.name: value for metric, value in metrics.items()}
+        if self._own:
+            named |= measured_by(self._own, torch.cat(self._scores), labels)
         thresholds = {k: found[k] for k in self._ks}
         return Evaluation(named, thresholds, {metric.name: hit for metric, hit in hits.items()})
 

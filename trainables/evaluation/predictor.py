@@ -19,7 +19,7 @@ from setsweep.data.batches import normalise
 from setsweep.data.dataset import Dataset
 from setsweep.data.trust import check_trusted
 from setsweep.data.user_function import is_own
-from setsweep.losses import LOSSES
+from setsweep.trainables.config.losses import loss_declaration
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.evaluation.conformal_answers import ConformalAnswers, as_saved
 from setsweep.trainables.evaluation.history import History
@@ -40,6 +40,7 @@ def predictor(history: History, dataset: Dataset) -> dict[str, Any]:
     counts = torch.bincount(dataset.train.labels, minlength=dataset.num_classes)
     return {
         "config": history.config.to_dict(),
+        "head": loss_declaration(history.config.loss["name"]).head,  # a user's own loss may be away when it predicts
         "state": weights,
         "thresholds": {str(k): threshold for k, threshold in thresholds.items()},
         **as_saved(conformal, counts),
@@ -83,7 +84,7 @@ class SetPredictor:
         self.criterion = Metric.parse(first)
         self._model = build_model(
             config.model,
-            head=LOSSES[config.loss["name"]].head,
+            head=saved.get("head") or loss_declaration(config.loss["name"]).head,
             input_shape=self.input_shape,
             num_classes=self.num_classes,
             seed=0,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from setsweep.losses import LOSSES
 from setsweep.losses.checks import widened
 from setsweep.losses.declaration import Probabilities
+from setsweep.trainables.config.losses import loss_declaration
 from setsweep.trainables.config.run_config import RunConfig
 
 SMALL = 16  # rows shorter than a vector register
@@ -24,7 +24,7 @@ def to_probabilities(scores: Tensor, kind: Probabilities, scale: float = 1.0) ->
 
 def probabilities_of(config: RunConfig) -> Probabilities:
     """How the scores of a run become probabilities: as it says, else as its loss declares."""
-    training, declaration = config.training, LOSSES[config.loss["name"]]
+    training, declaration = config.training, loss_declaration(config.loss["name"])
     if training.threshold_scores is not None:
         return training.threshold_scores
     if declaration.head == "two_head" and training.head == "sccp":
@@ -34,5 +34,5 @@ def probabilities_of(config: RunConfig) -> Probabilities:
 
 def scale_of(config: RunConfig) -> float:
     """What the scores of a run are multiplied with before they become probabilities."""
-    name = LOSSES[config.loss["name"]].scaled_by
+    name = loss_declaration(config.loss["name"]).scaled_by
     return float(config.loss[name]) if name else 1.0

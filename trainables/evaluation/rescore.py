@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from setsweep.losses import LOSSES
 from setsweep.losses.declaration import Probabilities
 from setsweep.trainables.config.hits import Hits
+from setsweep.trainables.config.losses import loss_declaration
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.conformal.how import Conformal
@@ -103,7 +103,7 @@ def better_head(found: Mapping[PredictingHead, BestEpochs], criterion: str) -> P
 
 def heads_asked(config: RunConfig, how: Rescoring) -> tuple[PredictingHead, ...]:
     """The heads to measure; where there is one, that one. Raises ValueError: the other one scores no classes."""
-    declaration = LOSSES[config.loss["name"]]
+    declaration = loss_declaration(config.loss["name"])
     head = how.head or config.training.head
     if declaration.head != "two_head":
         return ("ml",)

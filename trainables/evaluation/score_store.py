@@ -23,8 +23,8 @@ import torch
 from torch import Tensor
 
 from setsweep.data.dataset import Dataset
-from setsweep.losses import LOSSES
 from setsweep.trainables.checkpoint import save_checkpoint
+from setsweep.trainables.config.losses import loss_declaration
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.evaluation.metric import accuracies
 from setsweep.trainables.evaluation.scored_splits import Splits, Truth, measured
@@ -101,9 +101,9 @@ class KeptScores:
 
 def most_bytes(config: RunConfig, dataset: Dataset) -> int:
     """What the scores of a run take at most: every accuracy may have a best epoch of its own."""
-    declaration, training = LOSSES[config.loss["name"]], config.training
+    declaration, training = loss_declaration(config.loss["name"]), config.training
     heads = 2 if declaration.head == "two_head" and declaration.either_head_predicts else 1
-    epochs = 1 if training.keep == "last" else min(len(accuracies(config.k)), training.epochs)
+    epochs = 1 if training.keep == "last" else min(len(accuracies(config.k)) + len(config.metrics), training.epochs)
     rows = len(dataset.val) + (len(dataset.test) if config.test else 0)
     rows += len(dataset.calibration) if config.test and dataset.calibration is not None else 0
     return epochs * heads * rows * dataset.num_classes * BYTES

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from setsweep.data.dataset import Dataset
+from setsweep.trainables.config.own_metrics import own_metrics
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.evaluation.conformal import Calibrator, ConformalMeter, Scorer, conformal_sets
 from setsweep.trainables.evaluation.metrics import Evaluation, evaluate
@@ -79,6 +80,7 @@ def measured(
             train_class_counts=truth.train_class_counts,
             num_examples=len(scores[split][head]),
             conformal=conformal,
+            own=own_metrics(config),
         )
 
     val = one("val", None, None)

@@ -9,7 +9,8 @@ import torch
 
 from setsweep.data.dataset import Dataset
 from setsweep.data.feeds import evaluation_batches
-from setsweep.losses import LOSSES
+from setsweep.trainables.config.losses import loss_declaration
+from setsweep.trainables.config.own_metrics import own_metrics
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.conformal.calibration import calibration_split
 from setsweep.trainables.evaluation.conformal import (
@@ -36,6 +37,7 @@ class SplitMeasure:
 
     def __init__(self, config: RunConfig, datasets: Sequence[Dataset], device: torch.device) -> None:
         self._config, self._datasets, self._device = config, datasets, device
+        self._own = own_metrics(config)
         self._class_counts = [
             torch.bincount(dataset.train.labels, minlength=dataset.num_classes) for dataset in datasets
         ]
@@ -81,7 +83,7 @@ class SplitMeasure:
     @torch.inference_mode()
     def heads(self, learner: Learner, split: SplitName) -> list[Heads]:
         """The scores of every head of each model that scores the classes, in the main memory."""
-        every = LOSSES[self._config.loss["name"]].either_head_predicts
+        every = loss_declaration(self._config.loss["name"]).either_head_predicts
         pieces: list[list[Heads]] = [[] for _ in self._datasets]
         feeds = [evaluation_batches(each, getattr(each, split), self._device) for each in self._datasets]
         for chunks in zip(*feeds, strict=True):
@@ -111,4 +113,5 @@ class SplitMeasure:
             train_class_counts=counts,
             num_examples=examples,
             conformal=meter,
+            own=self._own,
         )

@@ -8,7 +8,8 @@ from torch import nn
 from setsweep.data.dataset import Dataset
 from setsweep.data.feeds import TrainingFeed
 from setsweep.data.seeding import derived_seed
-from setsweep.losses import LOSSES, build_loss
+from setsweep.losses import build_loss
+from setsweep.trainables.config.losses import loss_declaration
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.models.classifier import Classifier, build_model
 
@@ -25,7 +26,7 @@ def initial_model(config: RunConfig, dataset: Dataset, device: torch.device) -> 
     """The model of a run, initialised from its seed."""
     return build_model(
         config.model,
-        head=LOSSES[config.loss["name"]].head,
+        head=loss_declaration(config.loss["name"]).head,
         input_shape=dataset.input_shape,
         num_classes=dataset.num_classes,
         seed=derived_seed(config.seed, "initialisation"),
@@ -36,7 +37,7 @@ def initial_loss(config: RunConfig, dataset: Dataset, device: torch.device) -> t
     """The loss of a run, and the generator of its noise."""
     noise = torch.Generator(device).manual_seed(derived_seed(config.seed, "loss_noise"))
     loss = build_loss(
-        config.loss["name"],
+        loss_declaration(config.loss["name"]),
         num_classes=dataset.num_classes,
         class_counts=torch.bincount(dataset.train.labels, minlength=dataset.num_classes),
         num_examples=len(dataset.train),

@@ -22,7 +22,7 @@ class SeedLosses(nn.ModuleList):
     def __init__(self, losses: Sequence[nn.Module], declaration: LossDeclaration) -> None:
         super().__init__(losses)
         self._declaration = declaration
-        own_state = declaration.needs_indices or declaration.needs_generator
+        own_state = declaration.needs_indices or declaration.needs_generator or declaration.apart
         self._together = not own_state and all(_same_buffers(losses[0], loss) for loss in losses)
 
     def forward(self, scores: Scores, labels: Tensor, indices: Sequence[Tensor]) -> Tensor:

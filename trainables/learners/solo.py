@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from setsweep.data.dataset import Dataset
 from setsweep.data.feeds import Batch
-from setsweep.losses import LOSSES
+from setsweep.trainables.config.losses import loss_declaration
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.device import compiled
 from setsweep.trainables.learners.averaging import MovingAverage
@@ -36,7 +36,7 @@ class SoloLearner:
 
     def __init__(self, config: RunConfig, dataset: Dataset, device: torch.device) -> None:
         self._config, self._training, self._device = config, config.training, device
-        self._declaration = LOSSES[config.loss["name"]]
+        self._declaration = loss_declaration(config.loss["name"])
         self._model = initial_model(config, dataset, device)
         if device.type == "cuda":
             self._model.to(memory_format=torch.channels_last)

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from setsweep.data.dataset import Dataset
 from setsweep.data.feeds import Batch
-from setsweep.losses import LOSSES
+from setsweep.trainables.config.losses import loss_declaration
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.learners.averaging import MovingAverage
 from setsweep.trainables.learners.initial import initial_loss, initial_model
@@ -48,7 +48,7 @@ class StackedLearner:
         self._evaluated = self._average.model if self._average else self._stack
         self._evaluated_network = StackedNetwork(self._evaluated)
         losses, self._noise = zip(*(initial_loss(*pair, device) for pair in pairs), strict=True)
-        self._losses = SeedLosses(losses, LOSSES[self._config.loss["name"]])
+        self._losses = SeedLosses(losses, loss_declaration(self._config.loss["name"]))
         settings = self._training.optimizer
         self._optimizer = build_optimizer(self._stack.parameters(), settings)
         learning = [loss for loss in losses if list(loss.parameters())]

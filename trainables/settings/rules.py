@@ -125,8 +125,8 @@ def anything() -> Rule:
     return Rule("other", lambda value: value, "plain data", {})
 
 
-def listed(item: Rule, *, length: int | None = None, ascending: bool = False) -> Rule:
-    """A list whose items keep a rule of their own, as a tuple; `ascending` lists hold no value twice."""
+def listed(item: Rule, *, length: int | None = None, ascending: bool = False, distinct: bool = False) -> Rule:
+    """A list whose items keep a rule of their own, as a tuple; `ascending` and `distinct` ones hold no value twice."""
     words = "a list" if length is None else f"a list of {length}"
 
     def check(value: Any) -> tuple[Any, ...]:
@@ -135,11 +135,13 @@ def listed(item: Rule, *, length: int | None = None, ascending: bool = False) ->
         items = tuple(item.check(each) for each in value)
         if ascending and any(after <= before for before, after in itertools.pairwise(items)):
             raise ValueError(f"must be ascending, got {list(value)!r}.")
+        if distinct and len(set(items)) < len(items):
+            raise ValueError(f"must be a list of distinct values, got {list(value)!r}.")
         return items
 
     sizes = {} if length is None else {"minItems": length, "maxItems": length}
-    distinct = {"uniqueItems": True} if ascending else {}
-    schema = {"type": "array", "items": dict(item.schema), **sizes, **distinct}
+    unique = {"uniqueItems": True} if ascending or distinct else {}
+    schema = {"type": "array", "items": dict(item.schema), **sizes, **unique}
     return Rule("other", check, f"{'an ascending list' if ascending else words}, each {item.words}", schema)
 
 

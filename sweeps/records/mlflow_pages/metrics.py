@@ -10,6 +10,7 @@ from setsweep.trainables.evaluation.metric import (
     all_metrics,
     conformal_metrics,
     plain_accuracies,
+    users_metric,
 )
 
 STATISTICS = ("mean", "ci_low", "ci_high", "std", "n")  # of a final value
@@ -24,12 +25,13 @@ def curve_metrics(study: Study) -> list[str]:
 def has_band(metric: str) -> bool:
     """Whether an aggregate has the metric by epoch, or only its final value: nobody draws groups and set sizes."""
     found = Metric.find(metric)
-    return found is None or (found.quantity in ("accuracy", "loss") and found.group is None)
+    return found is None or (found.quantity in ("accuracy", "loss", "own") and found.group is None)
 
 
 def run_metrics(study: Study) -> list[str]:
     """All metrics that a run can have."""
-    splits = [metric.on(split).name for metric in all_metrics(study.k) for split in ("val", "test")]
+    known = [*all_metrics(study.k), *map(users_metric, study.metrics)]
+    splits = [metric.on(split).name for metric in known for split in ("val", "test")]
     splits += [metric.on("test").name for metric in conformal_metrics(study.conformal_sets)]
     return [TRAIN_LOSS.name, *splits, *(CLASSES_PRESENT.on(split).name for split in ("val", "test"))]
 

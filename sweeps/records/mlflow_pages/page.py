@@ -17,7 +17,13 @@ from setsweep.sweeps.reports.tables.comparisons import difference_tables
 from setsweep.sweeps.reports.tables.report_tables import result_tables
 from setsweep.sweeps.reports.tables.searches import search_tables
 from setsweep.sweeps.reports.tables.table import Table
-from setsweep.sweeps.reports.wording import is_accuracy, is_share, p_value, settings, with_half_width
+from setsweep.sweeps.reports.wording import (
+    is_share,
+    more_is_better,
+    p_value,
+    settings,
+    with_half_width,
+)
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.study.study import Point, Study
 
@@ -110,7 +116,7 @@ def sentence(report: Report) -> str:
 def _best(report: Report, metric: str, point: Point) -> Aggregate | None:
     found = [a for a in report.aggregates if a.stage == "confirm" and a.metric == metric and a.point == point]
     known = [a for a in found if a.mean is not None]
-    sign = 1 if is_accuracy(metric) else -1
+    sign = 1 if more_is_better(metric) else -1
     return max(known, key=lambda a: sign * (a.mean or 0.0), default=None)
 
 
@@ -139,7 +145,7 @@ def _metrics(report: Report) -> dict[str, float]:
     for metric in reported_metrics(report.study, "confirm"):
         means = _means(a for a in report.aggregates if a.stage == "confirm" and a.metric == metric)
         if means:
-            found[f"best/{metric}"] = rounded(max(means) if is_accuracy(metric) else min(means))
+            found[f"best/{metric}"] = rounded(max(means) if more_is_better(metric) else min(means))
     return found
 
 

@@ -50,6 +50,7 @@ def plain_config(
         "seed": seed,
         "test": test,
         **(_conformal(study) if test else {}),
+        "metrics": list(study.metrics),
     }
     return with_values(plain, {**arm.fixed, **point_for(point, arm), **values})
 

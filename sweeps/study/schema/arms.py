@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from setsweep.losses import LOSSES
 from setsweep.sweeps.study.rules import name_rule
-from setsweep.sweeps.study.schema.settings import Schema, keys_among, ref, row_names, searchable_schema, value_schema
+from setsweep.sweeps.study.schema.settings import (
+    Schema,
+    keys_among,
+    own_name,
+    ref,
+    row_names,
+    searchable_schema,
+    value_schema,
+)
 from setsweep.trainables.config.run_config import TRAINING
 from setsweep.trainables.config.sections import declared_settings
 
@@ -15,11 +23,14 @@ PATHS = {f"training.{path}": setting for path, setting in TRAINING.items()}
 def arm_definitions() -> dict[str, Schema]:
     """The arms, one arm, the names of losses, and the fields of each loss."""
     losses = {f"loss.{name}": _loss(name) for name in LOSSES}
-    return {"arms": _arms(), "arm": _arm(), "loss": {"anyOf": row_names("loss")}, **losses}
+    return {"arms": _arms(), "arm": _arm(), "loss": {"anyOf": [*row_names("loss"), own_name()]}, **losses}
 
 
 def _arms() -> Schema:
-    """A list of losses; or arms by name: one that a loss has means that loss, unless the arm says another."""
+    """A list of losses; or arms by name: one that a loss has means that loss, unless the arm says another.
+
+    What hyperparameters a user's own loss has, only its text says.
+    """
     losses = {"type": "array", "items": ref("loss"), "minItems": 1, "uniqueItems": True}
     arms = {
         name: {

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from setsweep.data.user_function import FORM
 from setsweep.sweeps.study.space import KINDS_OF_TYPE, Kind
 from setsweep.trainables.config.sections import TABLES
 from setsweep.trainables.settings.setting import Setting
@@ -73,6 +74,11 @@ def ref(name: str) -> Schema:
 def row_names(section: str) -> list[Schema]:
     """The names of a table's rows, as alternatives that say what each is."""
     return [{"const": name, "description": row.about} for name, row in TABLES[section].items()]
+
+
+def own_name() -> Schema:
+    """The name of a function of the user's."""
+    return {"type": "string", "pattern": f"^{FORM.pattern}$", "description": "a function of your own"}
 
 
 def keys_among(section: str, keys: Iterable[str]) -> Schema:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from setsweep.data.user_function import FORM
 from setsweep.sweeps.study.budget import BUDGET
 from setsweep.sweeps.study.comparing import compare_settings
 from setsweep.sweeps.study.design.addresses import SHARED
@@ -26,13 +25,14 @@ from setsweep.sweeps.study.protocol import (
     search_settings,
 )
 from setsweep.sweeps.study.published import published_settings
-from setsweep.sweeps.study.reader import ABOUT, DATA_FILES, NAME, REQUIRED
+from setsweep.sweeps.study.reader import ABOUT, DATA_FILES, NAME, OWN_METRICS, REQUIRED
 from setsweep.sweeps.study.schema.arms import PATHS, arm_definitions
 from setsweep.sweeps.study.schema.settings import (
     Schema,
     description,
     fields_schema,
     keys_among,
+    own_name,
     ref,
     row_names,
     searchable_schema,
@@ -63,6 +63,7 @@ def study_schema() -> Schema:
         "model": _about("the network and its settings", ref("model")),
         "training": _about("how every run trains", ref("training")),
         "k": _set_sizes(),
+        "metrics": value_schema(OWN_METRICS),
         "arms": _about("what is compared: losses with fixed and searched values", ref("arms")),
         "grid": _about("values at whose every combination every arm is run", ref("grid")),
         "search": _about("how hyperparameters are chosen, on validation", _search()),
@@ -98,8 +99,7 @@ def _definitions() -> Schema:
 
 def _names(section: str) -> list[Schema]:
     """What the name of a section may be."""
-    own = {"type": "string", "pattern": f"^{FORM.pattern}$", "description": "a function of your own"}
-    return [*row_names(section), own]
+    return [*row_names(section), own_name()]
 
 
 def _named_section(section: str) -> Schema:

@@ -34,6 +34,7 @@ def test_a_predictor_has_all_that_sets_are_made_of_in_plain_data(
     assert saved.pop("state") == {"weight": torch.tensor(2.0)}
     assert json.loads(json.dumps(saved)) == {
         "config": config.to_dict(),
+        "head": "two_head",
         "thresholds": {"2": 0.1, "3": 0.05},
         "criterion": "avg3_accuracy",
         "probabilities": "sigmoid",
