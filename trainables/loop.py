@@ -161,6 +161,7 @@ def _result(
         finished=time.time(),
         host=socket.gethostname(),
         stopped=history.stopped,
+        pruned=history.pruned,
         runtime=used,
         hits=Hits(len(dataset.test), order_of(dataset.test), bits) if done and bits else None,
     )

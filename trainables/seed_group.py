@@ -110,6 +110,18 @@ class SeedGroup:
                 metrics = history.add(self.epoch, loss, val, lambda seed=seed: self.learner.weights(seed))  # type: ignore[misc]
                 if on_epoch is not None:
                     on_epoch(history.config.seed, self.epoch, metrics)
+        self._give_up()
+
+    def _give_up(self) -> None:
+        """Stop all seeds where together they are behind what their configuration says they must have reached."""
+        stopping = self.histories[0].config.stopping
+        if stopping is None or self.epoch == self.training.epochs:
+            return
+        values = {history.config.seed: history.objective(stopping.metric) for history in self.histories}
+        if stopping.stops(self.epoch, values):
+            for history in self.histories:
+                if history.going:
+                    history.pruned = self.epoch
 
     def _show_kept_epochs(self) -> None:
         """Test the model of every epoch that some metric reports, once each, with its own thresholds; keep its scores.

@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import Any
 
 from setsweep.sweeps.planning.candidate import Candidate
-from setsweep.sweeps.planning.choice import best_first
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.precision import Pilots
 from setsweep.sweeps.planning.searching import Searching
@@ -187,7 +186,7 @@ class Cell:
             self._confirmed = [("confirm", best, searching.tried[best])]
             self._confirmed += [("front", number, searching.tried[number]) for number in others]
         else:
-            self._confirmed = [("confirm", None, searching.tried[best_first(searching.last_means())[0]])]
+            self._confirmed = [("confirm", None, searching.tried[searching.best()])]
         yield self._confirmation(seeds) + self._sensitivity()
         if self.study.confirm.half_width is None:
             return
@@ -239,6 +238,8 @@ class Cell:
             return []
         if (stage, trial) not in self._bases:
             plain = plain_config(self.study, self.arm, self.point, values, seed=seeds[0], test=stage != "search")
+            if stage == "search" and self.searching is not None and trial in self.searching.stopping:
+                plain["stopping"] = self.searching.stopping[trial].to_dict()
             config = complete_config(plain)
             params = self._params(values, config.loss)
             candidate = Candidate(arm=self.arm.name, point=self.point, stage=stage, trial=trial, params=params)

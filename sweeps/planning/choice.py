@@ -7,7 +7,7 @@ counts as bad as can be; of equals the first.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -87,9 +87,14 @@ def common_means(values: Values) -> dict[int, float]:
     return {number: mean([trial[seed] for seed in common]) for number, trial in values.items()} if common else {}
 
 
-def best_first(means: Mapping[int, float]) -> list[int]:
-    """The trials by mean, of equals the first one first."""
-    return sorted(means, key=lambda number: (-means[number], number))
+def best_first(means: Mapping[int, float], stopped: Collection[int] = ()) -> list[int]:
+    """The trials by mean, of equals the first one first; those that were stopped before their end after all others."""
+    return sorted(means, key=lambda number: (number in stopped, -means[number], number))
+
+
+def stopped_trials(runs: Iterable[tuple[PlannedRun, RunResult | None]]) -> dict[int, int]:
+    """The trials of one arm at one point that were stopped before their end, with the epoch after which they were."""
+    return {run.trial: result.pruned for run, result in runs if run.trial is not None and result and result.pruned}
 
 
 def mean(values: Sequence[float]) -> float:

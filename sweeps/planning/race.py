@@ -8,7 +8,7 @@ is known before, the same for every arm.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from setsweep.sweeps.planning.choice import Values, best_first, common_means
@@ -77,13 +77,14 @@ def runs_of(plan: Sequence[Rung]) -> int:
     return sum(rung.trials * (rung.seeds - seeds) for rung, seeds in zip(plan, before, strict=True))
 
 
-def run_race(plan: Sequence[Rung], seeds: Sequence[int], values: Values) -> list[Round]:
+def run_race(plan: Sequence[Rung], seeds: Sequence[int], values: Values, stopped: Collection[int] = ()) -> list[Round]:
     """The rounds so far, the last of them perhaps without means; pure, so whoever has the results can tell the race.
 
     Args:
         plan: see `rungs`.
         seeds: the seeds of a trial, in order, at least as many as the last rung has.
         values: of each trial that was decided, by seed.
+        stopped: trials that were stopped before their end, which come after all others.
     """
     going = sorted(values)
     rounds: list[Round] = []
@@ -93,6 +94,6 @@ def run_race(plan: Sequence[Rung], seeds: Sequence[int], values: Values) -> list
         if not whole:
             return [*rounds, Round(seeds=own, means={}, survivors=())]
         means = common_means({number: {seed: values[number][seed] for seed in own} for number in going})
-        going = best_first(means)[: after.trials if after else None]
+        going = best_first(means, stopped)[: after.trials if after else None]
         rounds.append(Round(seeds=own, means=means, survivors=tuple(going)))
     return rounds

@@ -8,11 +8,13 @@ from functools import cached_property
 from setsweep.sweeps.planning.choice import best_first, common_means, mean, value_in_search
 from setsweep.sweeps.planning.front import front, members
 from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.planning.pruning import Bounds, Ended, bounds, ended
 from setsweep.sweeps.planning.race import Round, run_race, rungs, runs_of
 from setsweep.sweeps.planning.suggestions import Suggestions, more_is_better
 from setsweep.sweeps.planning.trials import Trials, Values, search_digest
 from setsweep.sweeps.study.study import Arm, Point, Study
 from setsweep.trainables.config.run_result import RunResult
+from setsweep.trainables.config.stopping import Stopping
 
 
 class Searching:
@@ -29,6 +31,7 @@ class Searching:
         seeds: that each of them has.
         rungs: of the race; one where there is none.
         tried: the values of each trial decided so far, by its number.
+        stopping: when a trial gives up; of those that do not, nothing.
     """
 
     def __init__(self, study: Study, arm: Arm, point: Point, known: Mapping[int, Values]) -> None:
@@ -42,6 +45,8 @@ class Searching:
         self.tried: dict[int, Values] = {}
         self._values: dict[int, dict[int, float]] = {}
         self._objectives: dict[int, tuple[float, ...]] = {}
+        self._ended: dict[int, Ended] = {}
+        self.stopping: dict[int, Stopping] = {}
         self._new: list[tuple[int, Values]] = []
 
     @property
@@ -53,8 +58,11 @@ class Searching:
         """The numbers of the trials batch by batch; those of a batch are decided when it is asked for."""
         for first in range(0, self.trials, self.search.batch):
             batch = range(first, min(first + self.search.batch, self.trials))
+            below = self._bounds()
             for number in batch:
                 self.decide(number)
+                if below:
+                    self.stopping[number] = Stopping(metric=self.search.objective, seeds=self.seeds, below=below)
             yield batch
 
     def decide(self, number: int) -> None:
@@ -67,7 +75,10 @@ class Searching:
 
     def tell(self, number: int, pairs: Sequence[tuple[PlannedRun, RunResult]]) -> None:
         """Take the results of a trial, all that there are; suggestions see those alone that all trials have."""
-        self._values[number] = {run.seed: self._value(result, self.search.objective) for run, result in pairs}
+        metric = self.search.objective
+        self._values[number] = {run.seed: self._value(result, metric) for run, result in pairs}
+        if self.search.pruner is not None and (end := ended(pairs, metric)) is not None:
+            self._ended[number] = end
         if number not in self._objectives:
             means = (mean([self._value(result, each) for _, result in pairs]) for each in self.search.objectives)
             self._objectives[number] = tuple(means)
@@ -78,6 +89,14 @@ class Searching:
     def rounds(self) -> list[Round]:
         """The rounds of the race so far."""
         return run_race(self.rungs, self.all_seeds, self._values)
+
+    def best(self) -> int:
+        """The trial that is chosen, of all that were trained to their end."""
+        return best_first(self.last_means(), [number for number, end in self._ended.items() if end.stopped])[0]
+
+    def _bounds(self) -> Bounds:
+        """What stops trials of the batch that is decided now."""
+        return () if self.search.pruner is None else bounds(self.search.pruner, [*self._ended.values()])
 
     def last_means(self) -> Mapping[int, float]:
         """The means that the choice is made by: over the seeds that all have, of a race those of its last round."""

@@ -62,6 +62,8 @@ class SeedGroups:
             run = self._planner.next_run()
             if isinstance(run, Wait | Done):
                 return run
+            if run.config.stopping is not None:  # by the mean over all of them
+                return Train([run, *self._planner.more_seeds(run)])
             if self._asked == 1:
                 return Train([run])
             seeds = [run, *self._planner.more_seeds(run)]

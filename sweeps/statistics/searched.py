@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from setsweep.sweeps.planning.candidate import Candidate
-from setsweep.sweeps.planning.choice import best_first, search_values, value_in_search
+from setsweep.sweeps.planning.choice import best_first, search_values, stopped_trials, value_in_search
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.race import Round, Rung, run_race, rungs, runs_of
 from setsweep.sweeps.statistics.aggregates import Runs
@@ -40,6 +40,8 @@ class Searched:
         runs: how many runs the search takes.
         chosen: number of the trial that the rule chooses; None while that is open.
         front: of several objectives: numbers of the trials that are confirmed, the chosen one first.
+        stopped: the trials that were stopped as they were behind, with the epoch after which they were.
+        saved: what that has saved, of all epochs of the search's runs so far.
         certificate: how far the choice may be below the best of the trials; its rival is the number of a trial.
         optimism: mean of the choice in the search minus its mean on fresh seeds, both on validation.
         tunability: chosen minus default on the study's primary test metric, paired by seed; None where the default is
@@ -54,6 +56,8 @@ class Searched:
     runs: int
     chosen: int | None
     front: tuple[int, ...] = ()
+    stopped: Mapping[int, int] = field(default_factory=dict)
+    saved: float = 0.0
     certificate: Certificate | None = None
     optimism: Gap | None = None
     tunability: MeanInterval | None = None
@@ -122,8 +126,9 @@ def _searched(study: Study, arm: Arm, place: _Place) -> Searched:
     own = search.seeds_of(arm)
     plan = rungs(count, len(own), search.race, search.least)
     seeds = search.first_seeds(max(len(own), search.race or 0))
-    rounds = run_race(plan, seeds, values)
-    chosen = _chosen(rounds, plan, place)
+    stopped = stopped_trials(place.runs)
+    rounds = run_race(plan, seeds, values, stopped)
+    chosen = _chosen(rounds, plan, place, stopped)
     return Searched(
         arm=arm.name,
         point=place.point,
@@ -133,18 +138,27 @@ def _searched(study: Study, arm: Arm, place: _Place) -> Searched:
         runs=runs_of(plan),
         chosen=chosen,
         front=_front(place.runs),
+        stopped=dict(sorted(stopped.items())),
+        saved=_saved(place.runs),
         certificate=_certificate(study, values, chosen),
         optimism=_optimism(study, place, values, rounds, chosen),
         tunability=_tunability(study, place),
     )
 
 
-def _chosen(rounds: Sequence[Round], plan: Sequence[Rung], place: _Place) -> int | None:
+def _chosen(rounds: Sequence[Round], plan: Sequence[Rung], place: _Place, stopped: Collection[int]) -> int | None:
     """By the rule; of several objectives the one that was confirmed as the best by the first of them."""
     if len(rounds) < len(plan) or not rounds[-1].means:
         return None
     front = _front(place.runs)
-    return front[0] if front else best_first(rounds[-1].means)[0]
+    return front[0] if front else best_first(rounds[-1].means, stopped)[0]
+
+
+def _saved(runs: Iterable[tuple[PlannedRun, RunResult | None]]) -> float:
+    """The share of the epochs of a search that were not trained, as trials were stopped."""
+    trained = [(run.config.training.epochs, result) for run, result in runs if run.stage == "search" and result]
+    epochs = sum(all_epochs for all_epochs, _ in trained)
+    return sum(all_epochs - result.pruned for all_epochs, result in trained if result.pruned) / max(epochs, 1)
 
 
 def _front(runs: Iterable[tuple[PlannedRun, RunResult | None]]) -> tuple[int, ...]:

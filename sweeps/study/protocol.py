@@ -9,7 +9,17 @@ from typing import Any, get_args
 from setsweep.losses.values import as_number
 from setsweep.sweeps.study.findings import Findings, Section
 from setsweep.sweeps.study.rules import objectives_rule
-from setsweep.sweeps.study.study import FIRST_SEARCH_SEED, MAX_SEEDS, Arm, Confirm, Keep, Resources, Sampler, Search
+from setsweep.sweeps.study.study import (
+    FIRST_SEARCH_SEED,
+    MAX_SEEDS,
+    Arm,
+    Confirm,
+    Keep,
+    Pruner,
+    Resources,
+    Sampler,
+    Search,
+)
 from setsweep.sweeps.study.training import TrainingBlock
 from setsweep.trainables.config.complete import SEED
 from setsweep.trainables.evaluation.metric import accuracy
@@ -41,20 +51,38 @@ RACE = {
 }
 
 
+PRUNER = {
+    "name": Setting(
+        one_of("median", "successive_halving"), None, "the rule by which trials that are behind are stopped"
+    ),
+    "startup": Setting(whole(1), 8, "trained to their end before any is stopped", unit="trials"),
+    "warmup": Setting(whole(0), 1, "that every trial is given", unit="epochs"),
+    "factor": Setting(whole(2), 3, "of successive_halving: one trial in so many goes on to the next rung"),
+}
+
+
 def read_search(findings: Findings, ks: Sequence[int]) -> Search | None:
     """The search, or None where the study has none."""
     if findings.source.values.get("search") is None:
         return None
     settings = search_settings(ks)
-    section = Section(findings, ("search",), [*settings, "race"])
+    section = Section(findings, ("search",), [*settings, "race", "pruner"])
     read = section.read_all(settings)
     named = read.pop("objective")  # the default is no list
     objective, *further = (named,) if isinstance(named, str) else named or ("",)  # none where k is broken
     race = {"seeds": None, "least": RACE["least"].default}
     if section.values.get("race") is not None:
         race = Section(findings, ("search", "race"), RACE).read_all(RACE)
-    search = Search(**read, objective=objective, further=tuple(further), race=race["seeds"], least=race["least"] or 4)
+    search = Search(
+        **read,
+        objective=objective,
+        further=tuple(further),
+        race=race["seeds"],
+        least=race["least"] or 4,
+        pruner=_read_pruner(findings, section.values.get("pruner")),
+    )
     _check_race(findings, search)
+    _check_pruner(findings, search)
     _check_sampler(findings, search)
     return search
 
@@ -68,6 +96,36 @@ def _check_race(findings: Findings, search: Search) -> None:
     elif search.race <= len(search.seeds):
         rule = f"must be > the {len(search.seeds)} that every trial has (search.seeds), got {search.race}."
         findings.add(("search", "race", "seeds"), rule)
+
+
+def _read_pruner(findings: Findings, given: Any) -> Pruner | None:
+    """The rule by its name alone, or with its settings."""
+    if given is None:
+        return None
+    field = ("search", "pruner")
+    if not isinstance(given, Mapping):
+        name = findings.checked(field, PRUNER["name"].check, given)
+        return None if name is None else Pruner(name=name)
+    read = Section(findings, field, PRUNER).read_all(PRUNER)
+    if read["name"] is None:
+        if not findings.within("search.pruner"):
+            findings.add((*field, "name"), f"must be given, {PRUNER['name'].rule.words}, got nothing.")
+        return None
+    return Pruner(**{name: value for name, value in read.items() if value is not None})
+
+
+def _check_pruner(findings: Findings, search: Search) -> None:
+    """What is stopped follows from finished batches and from one objective; a race stops trials by seeds instead."""
+    if search.pruner is None:
+        return
+    rules = {
+        "must be left out with several objectives, of which none says who is behind.": bool(search.further),
+        "must be left out with a race, which gives up trials by their seeds.": search.race is not None,
+        "must be left out with search.asynchronous, which has no batches to follow from.": search.asynchronous,
+    }
+    for rule, broken in rules.items():
+        if broken:
+            findings.add(("search", "pruner"), rule)
 
 
 def _check_sampler(findings: Findings, search: Search) -> None:

@@ -67,6 +67,23 @@ class Arm:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Pruner:
+    """How trials that are behind are stopped before their end, see `sweeps.planning.pruning`.
+
+    Args:
+        name: the rule.
+        startup: how many trials must have been trained to their end before any is stopped.
+        warmup: how many epochs every trial is given.
+        factor: of successive halving: one trial in so many goes on from rung to rung.
+    """
+
+    name: Literal["median", "successive_halving"]
+    startup: int = 8
+    warmup: int = 1
+    factor: int = 3
+
+
+@dataclass(frozen=True, kw_only=True)
 class Search:
     """How hyperparameters are chosen: on validation, with seeds of their own.
 
@@ -81,6 +98,7 @@ class Search:
         batch: trials asked for at once; the suggestions of a batch depend on finished batches alone.
         front: of several objectives: how many members of the front are confirmed at most.
         asynchronous: suggest from whatever has finished instead.
+        pruner: how trials that are behind are stopped; None: all are trained to their end.
         fill: whether trials beyond the combinations that there are become further seeds of each.
         saturated: whether runs whose sets are saturated count by their numbers all the same; else as failed.
     """
@@ -95,6 +113,7 @@ class Search:
     batch: int = 4
     front: int = 4
     asynchronous: bool = False
+    pruner: Pruner | None = None
     fill: bool = True
     saturated: bool = False
 
@@ -124,7 +143,7 @@ class Search:
 
     def protocol(self) -> dict[str, Any]:
         """What decides the choice beside the number of trials, as plain data; what came later where it is not usual."""
-        later = {"further": (), "race": None, "least": 4, "front": 4, "asynchronous": False}
+        later = {"further": (), "race": None, "least": 4, "front": 4, "asynchronous": False, "pruner": None}
         apart = ("trials", "fill", "saturated")
         fields = {name: each for name, each in dataclasses.asdict(self).items() if name not in apart}
         return {name: each for name, each in fields.items() if name not in later or each != later[name]}

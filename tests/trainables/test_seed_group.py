@@ -134,3 +134,38 @@ def test_the_checkpoint_of_other_seeds_is_not_resumed_from(seed_group: Any, outc
     assert checkpoint.exists()
     results = train_seeds(configs[::2], datasets=datasets[::2], checkpoint=checkpoint)
     assert list(map(outcome, results)) == list(map(outcome, train_seeds(configs[::2], datasets=datasets[::2])))
+
+
+@pytest.mark.parametrize("model", [{"name": "linear"}, {"name": "own_models:with_dropout"}])
+@pytest.mark.usefixtures("own_models")
+def test_seeds_that_are_behind_together_are_stopped_together(
+    model: dict[str, Any], seed_group: Any, outcome: Any
+) -> None:
+    configs, datasets = seed_group(2, model=model)
+    whole = train_seeds(configs, datasets=datasets)
+    means = [sum(values) / 2 for values in zip(*(_so_far(result) for result in whole), strict=True)]
+    for bound, last in ((means[1] + 1e-9, 2), (means[1], None)):  # no mean is below itself
+        stopping = {"metric": "val/top1_accuracy", "seeds": [each.seed for each in configs], "below": [[2, bound]]}
+        bounded, _ = seed_group(2, model=model, stopping=stopping)
+        found = train_seeds(bounded, datasets=datasets)
+        assert [result.pruned for result in found] == [last, last]
+        for result, before in zip(found, whole, strict=True):
+            assert result.status == "done"
+            assert result.epochs == before.epochs[:last]
+            assert result.curves["val/top1_accuracy"] == before.curves["val/top1_accuracy"][:last]
+            assert result.metrics["val/top1_accuracy"] == max(result.curves["val/top1_accuracy"])
+            assert RunResult.from_dict(result.to_dict()) == result
+            assert ("pruned" in result.to_dict()) == (last is not None)
+
+
+def _so_far(result: RunResult) -> list[float]:
+    return [max(result.curves["val/top1_accuracy"][:end]) for end in range(1, len(result.epochs) + 1)]
+
+
+def test_seeds_apart_and_the_last_epoch_are_never_stopped(seed_group: Any) -> None:
+    (first, _), datasets = seed_group(2)
+    for seeds, epoch in (([first.seed, 99], 2), ([first.seed], 4)):
+        stopping = {"metric": "val/top1_accuracy", "seeds": seeds, "below": [[epoch, 2.0]]}
+        (config, _), _ = seed_group(2, stopping=stopping)
+        (result,) = train_seeds([config], datasets=datasets[:1])
+        assert (result.pruned, result.epochs) == (None, (1, 2, 3, 4))

@@ -15,13 +15,14 @@ from setsweep.trainables.config.coverage import check_sets
 from setsweep.trainables.config.losses import loss_declaration
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.sections import check_data, check_loss, check_model, k_rule, num_classes
+from setsweep.trainables.config.stopping import check_stopping
 from setsweep.trainables.config.training import check_for_loss, check_training
 from setsweep.trainables.settings.problems import ConfigError, Problem, Problems
 from setsweep.trainables.settings.rules import Rule, flag, listed, spelled, whole
 
 T = TypeVar("T")
 
-_FIELDS = ("data", "model", "loss", "training", "k", "seed", "test", "coverage", "conformal", "metrics")
+_FIELDS = ("data", "model", "loss", "training", "k", "seed", "test", "coverage", "conformal", "metrics", "stopping")
 
 SEED = whole(0, high=2**63 - 1)
 METRICS = listed(spelled(FORM.pattern, "package.module:function"), distinct=True)
@@ -55,11 +56,12 @@ def complete_config(plain: Mapping[str, Any]) -> RunConfig:
     test = part(lambda: _checked("test", flag(), plain.get("test", True)))
     sets = part(lambda: check_sets(plain))
     metrics = part(lambda: _checked("metrics", METRICS, plain.get("metrics", ())))
+    stopping = part(lambda: check_stopping(plain.get("stopping")))
     if loss and training:
         part(lambda: check_for_loss(training, loss_declaration(loss["name"])))
     problems.raise_any()
     parts: Any = {"data": data, "model": model, "loss": loss, "training": training, "k": k, "seed": seed, "test": test}
-    return RunConfig(**parts, **(sets or {}), metrics=metrics)  # type: ignore[arg-type]  # checked above
+    return RunConfig(**parts, **(sets or {}), metrics=metrics, stopping=stopping)  # type: ignore[arg-type]  # checked above
 
 
 def with_values(plain: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from setsweep.data.augmentation import Augmentation
 from setsweep.trainables.config import sections
+from setsweep.trainables.config.stopping import Stopping
 from setsweep.trainables.conformal.how import CONFORMAL, Conformal
 from setsweep.trainables.settings.rules import flag, listed, one_of, real, whole
 from setsweep.trainables.settings.setting import Setting, declared, settings_of
@@ -126,6 +127,7 @@ class RunConfig:
         test: whether the test split is looked at; a search never does.
         coverage: of the conformal sets to report on test, ascending; none: none are made.
         conformal: how those are made.
+        stopping: when a run of a search gives up; None: it does not.
         metrics: of the user's own, ``package.module:function``, see `trainables.config.own_metrics`.
     """
 
@@ -139,6 +141,7 @@ class RunConfig:
     coverage: tuple[float, ...] = ()
     conformal: Conformal = field(default_factory=Conformal)
     metrics: tuple[str, ...] = ()
+    stopping: Stopping | None = None
 
     @cached_property
     def key(self) -> str:
@@ -170,7 +173,12 @@ class RunConfig:
 
     def _asked(self) -> dict[str, Any]:
         """Its fields, those that came later only where they are asked for."""
-        later = {"coverage": self.coverage, "conformal": self.coverage, "metrics": self.metrics}
+        later = {
+            "coverage": self.coverage,
+            "conformal": self.coverage,
+            "metrics": self.metrics,
+            "stopping": self.stopping,
+        }
         return {name: value for name, value in _plain(self).items() if name not in later or later[name]}
 
     @classmethod
@@ -189,6 +197,7 @@ class RunConfig:
             coverage=tuple(plain.get("coverage", ())),
             conformal=Conformal(**_with_tuples(plain.get("conformal", {}))),
             metrics=tuple(plain.get("metrics", ())),
+            stopping=Stopping.from_dict(plain["stopping"]) if plain.get("stopping") else None,
         )
 
 

@@ -51,6 +51,8 @@ class RunResult:
         attempts: how often the run was started until this result.
         host: where it ran.
         stopped: the epoch after which the training was given up for want of patience; None: it was not.
+        pruned: the epoch after which a search has stopped it, as it was behind (`trainables.config.stopping`); None: it
+            has not.
         runtime: what it ran on and with (see `trainables.device.runtime`); decides nothing, so two results that differ
             in it alone are equal.
         hits: which test images the run had right; follows from the rest, so that results from before it was kept are
@@ -74,17 +76,19 @@ class RunResult:
     attempts: int = 1
     host: str = ""
     stopped: int | None = None
+    pruned: int | None = None
     runtime: Mapping[str, Any] = field(default_factory=dict, compare=False)
     hits: Hits | None = field(default=None, compare=False, repr=False)
     trace: Trace | None = field(default=None, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON; a cause and hits only where there are some, and no trace."""
+        """Plain data, ready for JSON; a cause, hits and where it was pruned only where there are some, and no trace."""
         plain = dataclasses.asdict(self)
         del plain["trace"], plain["hits"]
         plain["tested"] = {str(epoch): metrics for epoch, metrics in plain["tested"].items()}
-        if self.cause is None:
-            del plain["cause"]
+        for name in ("cause", "pruned"):
+            if plain[name] is None:
+                del plain[name]
         return plain if self.hits is None else {**plain, "hits": self.hits.to_dict()}
 
     @classmethod

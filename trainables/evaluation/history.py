@@ -13,7 +13,7 @@ from setsweep.trainables.evaluation.metric import TRAIN_LOSS, Metric, accuracies
 from setsweep.trainables.evaluation.metrics import Evaluation
 from setsweep.trainables.learners.learner import Weights
 
-STATE = ("epochs", "curves", "kept", "reason", "waited", "stopped")
+STATE = ("epochs", "curves", "kept", "reason", "waited", "stopped", "pruned")
 
 
 class History:
@@ -34,6 +34,7 @@ class History:
         reason: why the seed has diverged; None as long as it has not.
         waited: evaluations in a row that were the best of no metric.
         stopped: the epoch after which these were too many; None as long as they are not.
+        pruned: the epoch after which the seed was behind other trials; None as long as it is not.
 
     Raises:
         ValueError: the criterion is not measured.
@@ -52,11 +53,12 @@ class History:
         self.reason: str | None = None
         self.waited = 0
         self.stopped: int | None = None
+        self.pruned: int | None = None
 
     @property
     def going(self) -> bool:
         """Whether there is more to be measured."""
-        return self.reason is None and self.stopped is None
+        return self.reason is None and self.stopped is None and self.pruned is None
 
     def check_loss(self, epoch: int, loss: float) -> None:
         """Note a divergence where the training loss of an epoch is not finite."""
@@ -94,6 +96,10 @@ class History:
         if training.patience is not None and self.waited >= training.patience and epoch < training.epochs:
             self.stopped = epoch
 
+    def objective(self, metric: str) -> float:
+        """What the seed would report of a validation accuracy if it ended now; 0 if it has diverged."""
+        return 0.0 if self.reason is not None else self.best.value[Metric.parse(metric).on(None).name]
+
     def _wants_model(self, epoch: int) -> bool:
         """A search reports no test numbers, and with `keep: last` only the last epoch's model is ever reported."""
         training = self.config.training
@@ -121,4 +127,4 @@ class History:
         """The inverse of `state`."""
         self.best.restore(state["best"])
         for name in STATE:
-            setattr(self, name, state[name])
+            setattr(self, name, state.get(name))  # checkpoints from before pruning have none of it

@@ -78,6 +78,7 @@ def run_tags(study: Study, planned: PlannedRun, result: RunResult) -> dict[str, 
         "host": result.host or "unknown",
         **({"runtime": runtime} if runtime else {}),
         **({} if result.stopped is None else {"stopped": str(result.stopped)}),
+        **({} if result.pruned is None else {"pruned": str(result.pruned)}),
         **{name: shorten(text, MAX_DESCRIPTION) for name, text in reason.items()},
     }
 

@@ -21,6 +21,7 @@ def choice_notes(report: Report) -> list[str]:
         *_about_choices(report),
         *_about_saturated(report),
         *_about_races(report),
+        *_about_stopped(report),
         *_about_looks(report),
         *_about_dropped(report),
     ]
@@ -85,6 +86,27 @@ def _about_races(report: Report) -> list[str]:
     whole = sum(each.runs_of_all_seeds for each in report.searches)
     saved = f"{whole - runs} are saved ({100 * (1 - runs / whole):.0f} %)"
     return [f"The race over seeds {last} takes {runs} runs; every trial with every seed would take {whole}: {saved}."]
+
+
+def _about_stopped(report: Report) -> list[str]:
+    """What was stopped within its training, and when."""
+    pruner = None if report.study.search is None else report.study.search.pruner
+    if pruner is None:
+        return []
+    told = []
+    for each in report.searches:
+        if each.stopped:
+            first, last = min(each.stopped.values()), max(each.stopped.values())
+            when = f"epoch {first}" if first == last else f"epochs {first} to {last}"
+            where = place(each.arm, each.point)
+            counts = f"{len(each.stopped)} of {len(each.trials)} trials were stopped after {when}"
+            told.append(f"{where}: {counts} ({100 * each.saved:.0f} % of the epochs saved)")
+    if not told:
+        return [f"No trial was stopped by the rule {pruner.name}."]
+    rule = (
+        f"Stopped are trials that are behind those of finished batches by the rule {pruner.name}; none can be chosen."
+    )
+    return [f"{'; '.join(told)}. {rule}"]
 
 
 def _about_looks(report: Report) -> list[str]:

@@ -21,13 +21,19 @@ def search_tables(report: Report) -> list[Table]:
     for arm in report.study.arms:
         own = [a for a in trials if a.arm == arm]
         if own:
-            tried = count(sum(a.n > 0 for a in own), len(own))
+            tried = count(sum(a.n > 0 for a in own), len(own)) + _stopped_text(report, arm)
             best = [_best_trial(report, arm, point, own) for point in report.study.points()]
             rows.append((Cell(arm), Cell(tried), Cell("; ".join(_trial_text(report, a) for a in best))))
     unit = " (%)" if is_accuracy(search.objective) else ""
     where = " at each point" if report.study.grid else ""
     header = ("arm", "trials", f"best {search.objective}{unit}{where}")
     return [Table("Search on validation", header, tuple(rows), (0, 2))] if rows else []
+
+
+def _stopped_text(report: Report, arm: str) -> str:
+    """How many trials were stopped within their training, at all points."""
+    stopped = sum(len(each.stopped) for each in report.searches if each.arm == arm)
+    return f", {stopped} stopped" if stopped else ""
 
 
 def spent_tables(report: Report) -> list[Table]:

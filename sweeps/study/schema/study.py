@@ -19,6 +19,7 @@ from setsweep.sweeps.study.design.sensitivity import SENSITIVITY
 from setsweep.sweeps.study.fields import SIZES
 from setsweep.sweeps.study.protocol import (
     KEEP,
+    PRUNER,
     RACE,
     RESOURCES,
     confirm_settings,
@@ -181,7 +182,14 @@ def _grid_of(section: str, name: str) -> Schema:
 
 def _search() -> Schema:
     race = _about("who is ahead on few seeds is trained with more", _section(RACE))
-    return _mapping({**_values(search_settings(())), "race": race})
+    pruner = _mapping({**_values(PRUNER)}) | {"required": ["name"]}
+    by_name = {
+        "if": {"type": "object"},
+        "then": pruner,
+        "else": {"anyOf": [value_schema(PRUNER["name"]), {"type": "null"}]},
+    }
+    stops = _about("how trials that are behind are stopped", by_name)
+    return _mapping({**_values(search_settings(())), "race": race, "pruner": stops})
 
 
 def _sensitivity() -> Schema:

@@ -11,7 +11,7 @@ import pytest
 
 from setsweep.sweeps.study.errors import StudyError
 from setsweep.sweeps.study.protocol import seeds_rule
-from setsweep.sweeps.study.study import Resources, Search, Study
+from setsweep.sweeps.study.study import Pruner, Resources, Search, Study
 
 Errors = Callable[..., list[str]]
 Read = Callable[..., Study]
@@ -64,11 +64,18 @@ def test_resources_are_numbers_or_measured(read_text: Any, example: str, given: 
         ("seeds: 2}", "seeds: [-1]}", "12: search.seeds: must be between 0 and 9223372036854775807, got -1."),
         ("seeds: 2}", "seeds: many}", "12: search.seeds: must be a number of seeds or a list of them, got 'many'."),
         ("seeds: 2}", "batch: 0}", "12: search.batch: must be >= 1, got 0."),
-        ("trials: 12", "trails: 12", "12: search.trails: unknown field 'trails'. Did you mean 'trials'? Known: asynchronous, batch, front, objective, race, sampler, seeds, trials."),
+        ("trials: 12", "trails: 12", "12: search.trails: unknown field 'trails'. Did you mean 'trials'? Known: asynchronous, batch, front, objective, pruner, race, sampler, seeds, trials."),
         ("sampler: tpe", "sampler: tp", "12: search.sampler: must be one of auto, gp, tpe, qmc, random, grid, cmaes, nsga2, got 'tp'. Did you mean 'tpe'?"),
         ("seeds: 2}", "seeds: 2, race: {seeds: 2}}", "12: search.race.seeds: must be > the 2 that every trial has (search.seeds), got 2."),
         ("seeds: 2}", "seeds: 2, race: 9}", "12: search.race: must be a mapping, got 9."),
         ("seeds: 2}", "seeds: 2, race: {seds: 9}}", "12: search.race.seds: unknown field 'seds'. Did you mean 'seeds'? Known: least, seeds."),
+        ("seeds: 2}", "seeds: 2, pruner: medan}", "12: search.pruner: must be one of median, successive_halving, got 'medan'. Did you mean 'median'?"),
+        ("seeds: 2}", "seeds: 2, pruner: {startup: 3}}", "12: search.pruner.name: must be given, one of median, successive_halving, got nothing."),
+        ("seeds: 2}", "seeds: 2, pruner: {name: median, warmup: -1}}", "12: search.pruner.warmup: must be >= 0, got -1."),
+        ("seeds: 2}", "seeds: 2, pruner: {name: median, wormup: 1}}", "12: search.pruner.wormup: unknown field 'wormup'. Did you mean 'warmup'? Known: factor, name, startup, warmup."),
+        ("seeds: 2}", "seeds: 2, pruner: median, race: {}}", "12: search.pruner: must be left out with a race, which gives up trials by their seeds."),
+        ("seeds: 2}", "seeds: 2, pruner: median, asynchronous: true}", "12: search.pruner: must be left out with search.asynchronous, which has no batches to follow from."),
+        ("val/avg2_accuracy, seeds: 2", "[val/avg2_accuracy, val/avg3_accuracy], pruner: median", "12: search.pruner: must be left out with several objectives, of which none says who is behind."),
         ("sampler: tpe", "sampler: nsga2", "12: search.sampler: must be another where there is one objective, got 'nsga2'."),
         ("sampler: tpe", "sampler: cmaes, asynchronous: true", "12: search.asynchronous: must be false with cmaes, whose batches are its generations, got true."),
         ("sampler: tpe", "sampler: cmaes, batch: 3", "12: search.batch: must be >= 4 with cmaes, whose batches are its generations, got 3."),
@@ -94,6 +101,24 @@ def test_resources_are_numbers_or_measured(read_text: Any, example: str, given: 
 )  # fmt: skip
 def test_one_mistake_gives_one_error_with_its_line(mistake: Errors, before: str, after: str, message: str) -> None:
     assert mistake(before, after) == [f"study.yaml:{message}"]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("median", Pruner(name="median", startup=8, warmup=1, factor=3)),
+        ("{name: successive_halving, factor: 2, warmup: 3}", Pruner(name="successive_halving", factor=2, warmup=3)),
+        ("null", None),
+    ],
+)
+def test_a_pruner_is_a_name_or_a_name_with_its_settings(
+    read_text: Read, example: str, given: str, expected: Pruner | None
+) -> None:
+    study, plain = read_text(example, f"search.pruner={given}"), read_text(example)
+    assert study.search
+    assert plain.search
+    assert study.search.pruner == expected
+    assert (study.search.protocol() == plain.search.protocol()) == (expected is None)
 
 
 def test_a_search_that_says_nothing_has_every_default(read_text: Read, example: str) -> None:

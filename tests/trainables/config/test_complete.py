@@ -100,7 +100,7 @@ def test_a_loss_without_k_gets_none() -> None:
             {"trainig": {}},
             [
                 "trainig: unknown field 'trainig'. Did you mean 'training'? "
-                "Known: conformal, coverage, data, k, loss, model, seed, test, training.",
+                "Known: conformal, coverage, data, k, loss, metrics, model, seed, stopping, test, training.",
             ],
         ),
         (
