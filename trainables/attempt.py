@@ -15,6 +15,7 @@ from setsweep.trainables.config.run_config import KeepModel, RunConfig
 from setsweep.trainables.config.run_result import Cause, RunResult, Trace, failed
 from setsweep.trainables.last_lines import last_lines
 from setsweep.trainables.loop import train_seeds
+from setsweep.trainables.seed_group import Report
 
 
 def attempt(
@@ -25,6 +26,7 @@ def attempt(
     checkpoint: Path | None = None,
     keep_models: Sequence[KeepModel | None] = (),
     keep_scores: Sequence[Path | None] = (),
+    on_epoch: Report | None = None,
 ) -> list[RunResult]:
     """`train_seeds`, with any exception recorded as a failed run.
 
@@ -37,7 +39,7 @@ def attempt(
         dataset: gives the data of each; may raise like anything else.
         attempts: how often these runs have been started, this time included.
         checkpoint: see `trainables.loop.train`.
-        keep_models, keep_scores: see `trainables.loop.train_seeds`.
+        keep_models, keep_scores, on_epoch: see `trainables.loop.train_seeds`.
     """
     started = time.time()
     keep_models = keep_models or [None] * len(configs)
@@ -45,7 +47,12 @@ def attempt(
         try:
             datasets = [dataset(config) for config in configs]
             results = train_seeds(
-                configs, datasets=datasets, checkpoint=checkpoint, keep_models=keep_models, keep_scores=keep_scores
+                configs,
+                datasets=datasets,
+                checkpoint=checkpoint,
+                keep_models=keep_models,
+                keep_scores=keep_scores,
+                on_epoch=on_epoch,
             )
             return [replace(result, attempts=attempts) for result in results]
         except Exception as error:  # noqa: BLE001 - a run must never take the sweep with it, whatever it raises
@@ -65,5 +72,6 @@ def attempt(
             checkpoint=checkpoint,
             keep_models=keep_models[part],
             keep_scores=keep_scores[part],
+            on_epoch=on_epoch,
         )
     ]

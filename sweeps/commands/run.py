@@ -12,6 +12,7 @@ from setsweep.data.trust import allow as allow_packages
 from setsweep.sweeps import DEFAULT_STORAGE, read_study
 from setsweep.sweeps.commands.detached import begin
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED, STOPPED
+from setsweep.sweeps.commands.on_end import State, call_command, check_command
 from setsweep.sweeps.commands.options import as_words, with_budget
 from setsweep.sweeps.commands.told import Quiet, Verbose
 from setsweep.sweeps.execution.errors import ExecutorError
@@ -36,6 +37,7 @@ def command(
     retry_failed: bool = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
+    on_end: str | None = None,
     allow: Annotated[list[str] | None, Parameter(name="--allow", negative=())] = None,
     max_time: float | None = None,
     max_runs: int | None = None,
@@ -56,6 +58,8 @@ def command(
         retry_failed: train again what has failed before.
         quiet: print the table and errors alone.
         verbose: print a line for each run that ends.
+        on_end: a command to call at the end, without a shell; it finds what has ended in SETSWEEP_STUDY, SETSWEEP_STATE
+            (done, failed, stopped or refused), SETSWEEP_RUNS and SETSWEEP_REPORT.
         allow: a package whose functions the study may name besides those of its own folder; may be given several times.
         max_time: hours after which the sweep ends with what it has; the study's budget.max_time.
         max_runs: runs of the study that are trained at most; its budget.max_runs.
@@ -72,6 +76,7 @@ def command(
         same |= {"in-process": in_process, "replace": replace, "retry-failed": retry_failed, "allow": allow}
         same |= {"quiet": quiet, "verbose": verbose}
         return begin(["run", study, *as_words(same)], read.name, study_folder(storage, read.name))
+    at_end = check_command(on_end)
     options = RunOptions(
         storage=storage,
         where=Where(address=address, in_process=in_process),
@@ -81,7 +86,19 @@ def command(
         verbose=verbose,
     )
     console = Console(stderr=True, quiet=quiet, highlight=False, markup=False, soft_wrap=True)
-    return _show(run_study(read, options, console), console)
+    try:
+        ended = run_study(read, options, console)
+    except BaseException as error:  # Ctrl-C before the training as well: who waits for the end must hear of it
+        state: State = "stopped" if isinstance(error, KeyboardInterrupt) else "refused"
+        call_command(at_end, study=read.name, state=state, runs="", report=None)
+        raise
+    code = _show(ended, console)
+    runs = f"{ended.counts.done} of {ended.counts.total} runs"
+    if problem := call_command(at_end, study=read.name, state=_state(ended), runs=runs, report=ended.folder / "report"):
+        console.print(problem)
+    if isinstance(ended.stopped, ExecutorError):
+        raise ended.stopped
+    return code
 
 
 def _show(ended: Ended, console: Console) -> int:
@@ -105,9 +122,13 @@ def _show(ended: Ended, console: Console) -> int:
         console.print("With a larger budget the same command goes on from here.")
         return code
     console.print(f"{kept} The same command goes on from here.")
-    if isinstance(ended.stopped, ExecutorError):
-        raise ended.stopped
     return STOPPED
+
+
+def _state(ended: Ended) -> State:
+    if ended.stopped is not None:
+        return "stopped"
+    return "failed" if ended.report.counts.failed else "done"
 
 
 def _check_version(results_version: int | None) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from setsweep.trainables.config.run_config import KeepModel, RunConfig
 from setsweep.trainables.config.run_result import RunResult
@@ -93,6 +94,12 @@ class Executor(Protocol):
 
     def wait(self, timeout: float) -> list[Outcome]:
         """The outcomes that have come since the last call; waits up to `timeout` seconds for the first one."""
+        ...
+
+    def listen(self, tell: Callable[[Sequence[Any]], None]) -> None:
+        """Have it told what running runs have come to (`sweeps.execution.news.Moment`), while `wait` waits: now and
+        then, the newest of each, and nothing that anything may depend on.
+        """
         ...
 
     def close(self) -> None:

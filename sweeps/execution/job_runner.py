@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from setsweep.sweeps.execution.datasets import DatasetCache
 from setsweep.sweeps.execution.executor import GroupSize, Job, Outcome
+from setsweep.sweeps.execution.news import News, Tell
 from setsweep.trainables.attempt import attempt
 from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.probes.seed_group_size import seed_group_size
@@ -14,10 +15,11 @@ class JobRunner:
 
     Args:
         datasets: the data of this process.
+        tell: told now and then what the runs have come to.
     """
 
-    def __init__(self, datasets: DatasetCache) -> None:
-        self._datasets = datasets
+    def __init__(self, datasets: DatasetCache, tell: Tell | None = None) -> None:
+        self._datasets, self.tell = datasets, tell
 
     def run(self, job: Job) -> list[Outcome]:
         """The outcomes of a job; nothing is raised."""
@@ -34,6 +36,7 @@ class JobRunner:
             checkpoint=job.checkpoint,
             keep_models=job.keep_models,
             keep_scores=job.keep_scores,
+            on_epoch=self.tell and News(job, self.tell),
         )
 
     def group_size(self, job: Job) -> int:

@@ -9,6 +9,7 @@ import torch
 from setsweep.sweeps.execution.datasets import DatasetCache
 from setsweep.sweeps.execution.executor import Job, Outcome
 from setsweep.sweeps.execution.job_runner import JobRunner
+from setsweep.sweeps.execution.news import Tell
 from setsweep.trainables.memory import keep_freed_memory
 
 
@@ -39,6 +40,10 @@ class LocalExecutor:
         if not self._queue:
             return []
         return self._runner.run(self._queue.popleft())
+
+    def listen(self, tell: Tell) -> None:
+        """Told while a job trains."""
+        self._runner.tell = tell
 
     def close(self) -> None:
         """Give up what is queued."""

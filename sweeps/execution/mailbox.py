@@ -15,6 +15,7 @@ from typing import Any
 
 from setsweep.sweeps.execution.answers import Done, Wait
 from setsweep.sweeps.execution.executor import GroupSize, Job, Outcome
+from setsweep.sweeps.execution.news import Moment
 from setsweep.trainables.config.run_result import Cause, RunResult, failed
 
 
@@ -62,6 +63,7 @@ class Mailbox:
         self._resting: dict[Worker, str] = {}  # those that leave the memory to others, and the job that made them
         self._had_company: set[int] = set()  # slots whose job began beside one that rests since
         self._outcomes: list[Outcome] = []
+        self._news: dict[str, Moment] = {}
         self._closed = False
         self._changed = threading.Condition()  # its lock is re-entrant: methods call each other under it
 
@@ -169,6 +171,17 @@ class Mailbox:
             self._changed.wait_for(lambda: self._outcomes, timeout)
             outcomes, self._outcomes = self._outcomes, []
             return outcomes
+
+    def tell(self, moments: Sequence[Moment]) -> None:
+        """Take what running runs have come to."""
+        with self._changed:
+            self._news |= {moment.key: moment for moment in moments}
+
+    def news(self) -> list[Moment]:
+        """What was told since the last call, of each run the newest."""
+        with self._changed:
+            news, self._news = [*self._news.values()], {}
+            return news
 
     def close(self) -> None:
         """No job will follow: slots that ask are sent home."""

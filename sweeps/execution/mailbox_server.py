@@ -17,6 +17,7 @@ from typing import Any
 from setsweep.sweeps.execution.answers import Done, Wait
 from setsweep.sweeps.execution.executor import Outcome
 from setsweep.sweeps.execution.mailbox import Mailbox, Parcel, Worker
+from setsweep.sweeps.execution.news import Moment
 
 ACCEPT_AGAIN_SECONDS = 1.0
 
@@ -59,6 +60,10 @@ class RemoteMailbox:
         answer: Parcel | Wait | Done = self._call("take", slot, worker, outcomes, timeout)
         return answer
 
+    def tell(self, moments: Sequence[Moment]) -> None:
+        """See `Mailbox.tell`."""
+        self._call("tell", moments)
+
     def _call(self, method: str, *arguments: Any) -> Any:
         self._connection.send((method, arguments))
         return self._connection.recv()
@@ -90,7 +95,7 @@ def _accept(server: socket.socket, mailbox: Mailbox, key: bytes) -> None:
 
 def _answer(plain: socket.socket, mailbox: Mailbox, key: bytes) -> None:
     """Answer a slot's calls until it has gone; whoever has not the key is no slot."""
-    methods: dict[str, Callable[..., Any]] = {"take": mailbox.take}
+    methods: dict[str, Callable[..., Any]] = {"take": mailbox.take, "tell": mailbox.tell}
     with _connection(plain) as connection, contextlib.suppress(AuthenticationError, EOFError, OSError):
         deliver_challenge(connection, key)
         answer_challenge(connection, key)

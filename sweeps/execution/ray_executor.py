@@ -30,6 +30,7 @@ from setsweep.sweeps.execution.executor import Job, Outcome
 from setsweep.sweeps.execution.job_runner import JobRunner
 from setsweep.sweeps.execution.mailbox import Mailbox, Parcel, Worker, failures
 from setsweep.sweeps.execution.mailbox_server import MailboxAddress, serve
+from setsweep.sweeps.execution.news import Tell
 from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.ray_trainable import Slot
 from setsweep.trainables.warm_up import warm_up
@@ -67,6 +68,7 @@ class RayExecutor:
         self._data: dict[str, tuple[Any, bytes]] = {}
         self._lost = _LostSlots(self._mailbox)
         self._given_up = _GivenUp()
+        self._tell: Tell | None = None
         self._tune_error: BaseException | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="setsweep-tune-")
         self._tune = threading.Thread(target=self._run_tune, args=(cpus, gpus), name="ray-tune", daemon=True)
@@ -96,11 +98,17 @@ class RayExecutor:
         """The outcomes that have come; each once."""
         self._check_alive()
         arrived = self._mailbox.collect(timeout)
+        if (news := self._mailbox.news()) and self._tell is not None:
+            self._tell(news)
         if arrived:
             self._lost.in_a_row = 0
         new = [outcome for outcome in arrived if outcome.key in self._outstanding]
         self._outstanding.difference_update(outcome.key for outcome in new)
         return new
+
+    def listen(self, tell: Tell) -> None:
+        """Told whenever `wait` ends."""
+        self._tell = tell
 
     def close(self) -> None:
         """Send the slots home; give up what they train if they don't go at once.
@@ -171,7 +179,7 @@ class _SlotWorkload:
     def __init__(self, address: MailboxAddress, slot: int) -> None:
         self._mailbox, self._slot, self._worker = address.connect(), slot, Worker(uuid.uuid4().hex, _memory())
         self._handles: dict[str, bytes] = {}
-        self._runner = JobRunner(DatasetCache(self._load_base))
+        self._runner = JobRunner(DatasetCache(self._load_base), self._mailbox.tell)
 
     def warm_up(self) -> None:
         """Imports and the first optimiser, before the first job."""

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from setsweep.sweeps.execution.executor import GroupSize, Job, Outcome
+from setsweep.sweeps.execution.news import Tell
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.run_result import RunResult
 
@@ -97,6 +98,9 @@ class SimulatedExecutor:
             if outcomes:
                 return outcomes
         return []
+
+    def listen(self, tell: Tell) -> None:
+        """There is nothing to tell: no run has epochs."""
 
     def close(self) -> None:
         """Give up what is queued and what runs."""

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import socket
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from setsweep.sweeps.execution.news import Moment
 from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.records.running import Running, RunningRun
 from setsweep.trainables.config.run_result import RunResult
 
 WRITE_SECONDS = 2.0
@@ -26,23 +30,29 @@ class StatusFile:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "status.json"
-        self._running: dict[str, str] = {}
+        self._running = Running()
         self._written = 0.0
 
     def started(self, run: PlannedRun) -> None:
         """A run was given to the executor."""
-        self._running[run.key] = run.arm
+        self._running.started(run)
 
     def finished(self, run: PlannedRun, result: RunResult) -> None:
         """A run has its result."""
-        self._running.pop(run.key, None)
+        self._running.finished(run.key)
+
+    def news(self, moments: Sequence[Moment]) -> None:
+        """What running runs have come to."""
+        self._running.news(moments)
 
     def tick(self) -> None:
         """Write, if it is time."""
         if time.monotonic() - self._written < WRITE_SECONDS and self._running:
             return
         self._written = time.monotonic()
-        state = {"pid": os.getpid(), "host": socket.gethostname(), "time": time.time(), "running": self._running}
+        runs = [dataclasses.asdict(run) for run in self._running.runs.values()]
+        arms = {run.key: run.arm for run in self._running.runs.values()}
+        state = {"pid": os.getpid(), "host": socket.gethostname(), "time": time.time(), "running": arms, "runs": runs}
         partial = self._path.with_suffix(".partial")
         with contextlib.suppress(OSError):  # it only shows; that results can't be written is told by the journal
             partial.write_text(json.dumps(state))
@@ -51,14 +61,22 @@ class StatusFile:
 
 def running_now(folder: Path) -> dict[str, str]:
     """Run keys to arms of what is being trained now; nothing where the sweep has ended or was killed."""
+    running: dict[str, str] = _state(folder).get("running", {})
+    return running
+
+
+def running_runs(folder: Path) -> list[RunningRun]:
+    """What is being trained now, with what it has come to; nothing where the sweep has ended or was killed."""
+    return [RunningRun(**run) for run in _state(folder).get("runs", ())]
+
+
+def _state(folder: Path) -> dict[str, Any]:
+    """What a sweep that is alive has said last."""
     path = folder / "status.json"
     if not path.exists():
         return {}
     state: dict[str, Any] = json.loads(path.read_text())
-    if time.time() - state["time"] > STALE_SECONDS or not _alive(state):
-        return {}
-    running: dict[str, str] = state["running"]
-    return running
+    return {} if time.time() - state["time"] > STALE_SECONDS or not _alive(state) else state
 
 
 def _alive(state: dict[str, Any]) -> bool:

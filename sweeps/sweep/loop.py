@@ -6,10 +6,11 @@ import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from setsweep.sweeps.execution.answers import Done, Wait
 from setsweep.sweeps.execution.executor import Executor, GroupSize, Job, Outcome
+from setsweep.sweeps.execution.news import Moment
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.planning.seed_groups import Probe, SeedGroups, Train
@@ -39,6 +40,19 @@ class Watcher(Protocol):
 
     def tick(self) -> None:
         """Called at least every second or so."""
+        ...
+
+
+@runtime_checkable
+class Listener(Protocol):
+    """A watcher who also wants to know what running runs have come to."""
+
+    def news(self, moments: Sequence[Moment]) -> None:
+        """Some running runs have been evaluated."""
+        ...
+
+    def tick(self) -> None:
+        """See `Watcher`."""
         ...
 
 
@@ -81,6 +95,7 @@ class Sweep:
             BudgetSpent: it has taken what it may.
             StorageLostError: what is recorded can't be found any more.
         """
+        self.executor.listen(self._news)
         while self._fill() or self._jobs:
             self._allowance.check(self.planner.results)
             self._take(self.executor.wait(POLL_SECONDS))
@@ -89,6 +104,13 @@ class Sweep:
                 watcher.tick()
         self._allowance.check_runs(self.planner.total - self.planner.done)
         shutil.rmtree(self._checkpoints, ignore_errors=True)
+
+    def _news(self, moments: Sequence[Moment]) -> None:
+        """Hand on what running runs have come to; where they train in this process, nobody else ticks meanwhile."""
+        for watcher in self.watchers:
+            if isinstance(watcher, Listener):
+                watcher.news(moments)
+                watcher.tick()
 
     def _fill(self) -> bool:
         """Keep every slot busy and one job waiting for it; False when the planner has no more to give for now."""

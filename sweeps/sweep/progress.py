@@ -5,19 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from setsweep.sweeps.execution.news import Moment
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.records.running import Running, live_metric
 from setsweep.sweeps.reports.wording import is_accuracy, number, settings
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.evaluation.metric import accuracy
 
 LOG_SECONDS = 30.0
+SHOWN, LOGGED = 8, 2  # running runs on a terminal, and in a log
 
 
 class Progress:
@@ -36,9 +39,9 @@ class Progress:
         self._began = self._logged = time.monotonic()
         self._at_start = planner.done
         self._first = True
-        self._running: dict[str, PlannedRun] = {}
+        self._running = Running()
         self._first_of_arm: set[str] = set()
-        self._live = Live(console=self.console, refresh_per_second=4, transient=True, get_renderable=self._table)
+        self._live = Live(console=self.console, refresh_per_second=4, transient=True, get_renderable=self._shown)
 
     def __enter__(self) -> Progress:
         if self.console.is_terminal:
@@ -51,11 +54,11 @@ class Progress:
 
     def started(self, run: PlannedRun) -> None:
         """It is a run's turn to be trained."""
-        self._running[run.key] = run
+        self._running.started(run)
 
     def finished(self, run: PlannedRun, result: RunResult) -> None:
         """A run has its result."""
-        self._running.pop(run.key, None)
+        self._running.finished(run.key)
         if self.verbose and result.status == "done":
             shown = " ".join(part for part in (run.arm, settings(run.point), _values(run), f"seed {run.seed}") if part)
             self._say(f"done: {shown}: {self._result(result)}{result.seconds:.1f} s on {result.host}")
@@ -65,6 +68,10 @@ class Progress:
             self._first = False
             self._say(f"first result {time.monotonic() - self._began:.1f} s after the training began")
 
+    def news(self, moments: Sequence[Moment]) -> None:
+        """What running runs have come to."""
+        self._running.news(moments)
+
     def tick(self) -> None:
         """Log a line now and then where nothing is redrawn."""
         if not self.console.is_terminal and time.monotonic() - self._logged > LOG_SECONDS:
@@ -72,6 +79,8 @@ class Progress:
             raced = self.study.search is not None and self.study.search.race is not None
             arms = [f"{name}: {self.doing(name)}" for name, arm in self.study.arms.items() if raced and arm.searched]
             self._say("; ".join([self.summary(), *arms]))
+            for line in self._running_lines(LOGGED):
+                self._say(line)
 
     def summary(self) -> str:
         """One line: how far the study is."""
@@ -99,11 +108,23 @@ class Progress:
         self.console.print(text, style=style, highlight=False, markup=False)
 
     def _time_left(self) -> str:
-        new = self.planner.done - self._at_start
-        if new == 0:
+        """From what was trained since the beginning, runs that are half done counting half: known after an epoch."""
+        half = sum(run.share for run in self._running.runs.values())
+        new = self.planner.done - self._at_start + half
+        if not new:
             return ""
-        seconds = (time.monotonic() - self._began) / new * (self.planner.total - self.planner.done)
+        seconds = (time.monotonic() - self._began) / new * (self.planner.total - self.planner.done - half)
         return f"about {duration(seconds)} to go"
+
+    def _running_lines(self, most: int) -> list[str]:
+        """Of the runs that are being trained and have told of an epoch, the first ones."""
+        told = [run for run in self._running.runs.values() if run.epoch]
+        lines = [f"  {run.text(live_metric(self.study))}" for run in told[:most]]
+        return lines + ([f"  and {len(told) - most} more"] if len(told) > most else [])
+
+    def _shown(self) -> Group:
+        """The table of arms, and below it the runs that are being trained."""
+        return Group(self._table(), *(Text(line, style="dim") for line in self._running_lines(SHOWN)))
 
     def _table(self) -> Table:
         table = Table(title=Text(f"{self.study.name}: {self.summary()}"), title_justify="left", box=None)

@@ -14,8 +14,12 @@ from setsweep.sweeps.commands.as_json import AsJson
 from setsweep.sweeps.commands.cluster.asked import status_there
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED
 from setsweep.sweeps.commands.stored.progress import StudyProgress, progress_of, states
+from setsweep.sweeps.commands.stored.watching import running_lines
+from setsweep.sweeps.commands.stored.watching import watch as watch_table
 from setsweep.sweeps.records.archive import is_archived
 from setsweep.sweeps.records.journal import FILE
+from setsweep.sweeps.records.running import live_metric
+from setsweep.sweeps.records.status_file import running_runs
 from setsweep.sweeps.records.study_folder import storage_folder, storages_nearby, stored_studies, stored_study
 from setsweep.sweeps.study.json_text import json_text
 from setsweep.sweeps.study.reader import read_study
@@ -30,6 +34,7 @@ def command(
     as_json: AsJson = False,
     storage: str = DEFAULT_STORAGE,
     address: str | None = None,
+    watch: bool = False,
 ) -> int:
     """Print what is done, running, failed and waiting.
 
@@ -39,24 +44,38 @@ def command(
         as_json: print it as JSON.
         storage: folder or file:// URL where results are kept.
         address: of studies that were submitted: http://HEAD:8265, or "cluster" for the one that is noted.
+        watch: show it again and again while something is trained, with epoch, loss and validation metric of each run.
     """
     if address is not None:
         return status_there(study, address, as_json=as_json)
-    gc.disable()  # what is read lives to the end: looking for what doesn't took an eighth of the time
-    if study is None:
-        found = _all(storage, archived=archived)
-        rows = {each.study.name: states(each.counts, sum(each.running.values())) for each in found}
-    else:
-        found = [_one(study, storage)]
-        rows = found[0].plain["arms"]
+    if not watch:
+        gc.disable()  # what is read lives to the end: looking for what doesn't took an eighth of the time
+    found = _found(study, storage, archived=archived)
     if as_json:
         plain = {"storage": str(storage_folder(storage)), "studies": [each.plain for each in found]}
         print(json_text(plain), end="")
+    elif watch:
+        watch_table(lambda: _shown(study, _found(study, storage, archived=archived)), lambda: _lines(found))
     else:
-        Console().print(_table("study" if study is None else "arm", rows))
-        for note in found[0].study.notes if study is not None else ():
-            print(f"Note: {note}")
+        Console().print(_shown(study, found))
+    for note in found[0].study.notes if study is not None and not as_json else ():
+        print(f"Note: {note}")
     return FAILED if any(each.counts.diverged + each.counts.failed for each in found) else DONE
+
+
+def _found(study: str | None, storage: str, *, archived: bool) -> Sequence[StudyProgress]:
+    return _all(storage, archived=archived) if study is None else [_one(study, storage)]
+
+
+def _shown(study: str | None, found: Sequence[StudyProgress]) -> Table:
+    if study is not None:
+        return _table("arm", found[0].plain["arms"])
+    return _table("study", {each.study.name: states(each.counts, sum(each.running.values())) for each in found})
+
+
+def _lines(found: Sequence[StudyProgress]) -> list[str]:
+    """A line for each run that is being trained now."""
+    return [line for each in found for line in running_lines(running_runs(each.folder), live_metric(each.study))]
 
 
 def _one(study: str, storage: str) -> StudyProgress:

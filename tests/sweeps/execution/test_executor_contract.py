@@ -13,6 +13,7 @@ import pytest
 from setsweep.data import load_dataset
 from setsweep.sweeps.execution.executor import Executor, GroupSize, Job, Outcome
 from setsweep.sweeps.execution.local_executor import LocalExecutor
+from setsweep.sweeps.execution.news import Moment
 from setsweep.sweeps.execution.simulated_executor import SimulatedExecutor
 from setsweep.trainables.attempt import attempt
 from setsweep.trainables.config.run_config import RunConfig
@@ -132,3 +133,18 @@ def test_what_is_not_finished_is_given_up_at_the_end_and_closing_again_does_no_h
     executor.close()
     executor.close()
     assert time.monotonic() - started < 30
+
+
+def test_while_a_run_trains_its_evaluations_are_told(executor: Executor, make_job: Any) -> None:
+    told: list[Moment] = []
+    executor.listen(told.extend)
+    job = make_job(1)
+    executor.submit(job)
+    ((result,),) = _answers(executor, 1)
+    assert isinstance(result, RunResult)
+    if isinstance(executor, SimulatedExecutor):
+        assert told == []  # which has no epochs
+        return
+    assert (told[0].key, told[0].epochs) == (job.key, job.configs[0].training.epochs)
+    for each in told:
+        assert {name: result.curves[name][each.epoch - 1] for name in each.metrics} == each.metrics

@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 
+from setsweep.sweeps.execution.news import Moment
 from setsweep.sweeps.records import status_file
-from setsweep.sweeps.records.status_file import STALE_SECONDS, StatusFile, running_now
+from setsweep.sweeps.records.running import RunningRun
+from setsweep.sweeps.records.status_file import STALE_SECONDS, StatusFile, running_now, running_runs
 
 MakePair = Callable[..., Any]
 
@@ -52,6 +54,22 @@ def test_it_is_written_now_and_then_and_at_once_when_nothing_is_left(tmp_path: P
     status.tick()
     assert running_now(tmp_path) == {}
     assert json.loads((tmp_path / "status.json").read_text())["running"] == {}
+
+
+def test_epoch_and_metrics_of_running_runs_can_be_read(
+    tmp_path: Path, make_pair: MakePair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(status_file, "WRITE_SECONDS", 0.0)
+    status, (run, result) = StatusFile(tmp_path), make_pair("focal", 0.0, 1)
+    status.started(run)
+    status.news([Moment(key=run.key, epoch=2, epochs=3, metrics={"train/loss": 1.5})])
+    status.tick()
+    assert running_runs(tmp_path) == [
+        RunningRun(key=run.key, arm="focal", seed=1, params=run.params, epoch=2, epochs=3, metrics={"train/loss": 1.5})
+    ]
+    status.finished(run, result)
+    status.tick()
+    assert running_runs(tmp_path) == []
 
 
 def test_where_no_sweep_has_said_anything_nothing_is_running(tmp_path: Path) -> None:

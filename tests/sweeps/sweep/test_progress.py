@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
+from setsweep.sweeps.execution.news import Moment
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.study.space import Space
@@ -148,6 +149,56 @@ def test_the_rung_of_a_race_is_told_on_a_terminal_and_in_a_log(study: Study, mon
     while isinstance(run := planner.next_run(), PlannedRun):
         planner.tell(RunResult(key=run.key, status="done", metrics={"val/top2_accuracy": 0.5}))
     assert progress.doing("focal") == "done"
+
+
+def _moment(run: PlannedRun, epoch: int, epochs: int) -> Moment:
+    return Moment(key=run.key, epoch=epoch, epochs=epochs, metrics={"train/loss": 1.5, "val/avg2_accuracy": 0.5})
+
+
+def test_epochs_of_running_runs_say_how_long_it_will_take_before_there_is_a_result(
+    study: Study, planner: Planner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(module.time, "monotonic", lambda: now)
+    progress = Progress(study, planner, console=_console())
+    runs = [run for run, _ in planner.runs()[:2]]
+    for run in runs:
+        progress.started(run)
+    assert "to go" not in progress.summary()
+    now = 110.0
+    progress.news([_moment(runs[0], 3, 10), _moment(runs[1], 2, 10)])
+    # half a run in 10 s, 19.5 of the 20 are left
+    assert progress.summary() == "0 of 20 runs done, 2 running, 0 failed, 18 left, about 6 min to go"
+    _finish(planner, progress, 0)
+    assert progress.summary().endswith("18 left, about 3 min to go")  # 1.2 runs in 10 s, 18.8 are left: 157 s
+
+
+def test_a_terminal_shows_what_running_runs_have_come_to_and_of_many_the_first(study: Study, planner: Planner) -> None:
+    console = _console(terminal=True)
+    progress = Progress(study, planner, console=console)
+    runs = [run for run, _ in planner.runs()[:11]]
+    for run in runs:
+        progress.started(run)
+    progress.news([_moment(run, 2, 3) for run in runs[1:]])
+    with progress:
+        progress.tick()
+    lines = [line.strip() for line in Text.from_ansi(_shown(console)).plain.splitlines()]
+    assert f"{runs[1].arm}, seed 1: epoch 2 of 3, loss 1.5, val/avg2_accuracy 50.00 %" in lines
+    assert sum("epoch 2 of 3" in line for line in lines) == module.SHOWN
+    assert "and 2 more" in lines
+
+
+def test_a_log_shows_some_running_runs(study: Study, planner: Planner, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(module.time, "monotonic", lambda: now)
+    console = _console()
+    progress = Progress(study, planner, console=console)
+    run, _ = planner.runs()[0]
+    progress.started(run)
+    progress.news([_moment(run, 1, 3)])
+    now = 131.0
+    progress.tick()
+    assert _shown(console).splitlines()[1].strip().startswith(f"{run.arm}, seed 0: epoch 1 of 3, loss 1.5")
 
 
 @pytest.mark.parametrize(
