@@ -35,7 +35,8 @@ def command(
         storage: folder or file:// URL where results are kept.
         form: terminal, markdown, json, csv, latex or html.
         out: write into this folder, too, how large the sets of each run are (set_sizes.csv), its accuracy against k
-            (accuracy_by_k.csv) and for each class (per_class.csv).
+            (accuracy_by_k.csv) and for each class (per_class.csv), and draw that against training images
+            (per_class-1.png, one for each point of the grid).
     """
     check_format(form)
     result = rescore(storage, study, overrides or (), thresholds=thresholds)
@@ -60,6 +61,15 @@ def _written(result: RescoredResult, out: Path) -> list[Path]:
         out.mkdir(parents=True, exist_ok=True)
         for path, frame in zip(paths, frames.values(), strict=True):
             frame.to_csv(path, index=False)
+        return [*paths, *_drawn(result, frames["per_class"], out)]
     except OSError as error:
         raise ValueError(f"--out must be a folder that can be written, got {str(out)!r}: {error.strerror}.") from None
-    return paths
+
+
+def _drawn(result: RescoredResult, per_class: pd.DataFrame, out: Path) -> list[Path]:
+    """The figures of results by class."""
+    from setsweep.sweeps.reports.per_class_figure import draw_per_class
+
+    points = enumerate(result.study.points(), 1)
+    drawn = (draw_per_class(result.study, per_class, point, out / f"per_class-{n}.png") for n, point in points)
+    return [path for path in drawn if path is not None]

@@ -143,6 +143,8 @@ def test_the_command_writes_what_scores_tell_beyond_means(
     ):
         assert str(tmp_path / "more" / f"{name}.csv") in said.out
         assert {"arm", "seed", *columns} <= set(pd.read_csv(tmp_path / "more" / f"{name}.csv").columns)
+    assert str(tmp_path / "more" / "per_class-1.png") in said.out
+    assert (tmp_path / "more" / "per_class-1.png").stat().st_size > 10_000
 
 
 @pytest.mark.parametrize(
