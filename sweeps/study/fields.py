@@ -13,6 +13,8 @@ from setsweep.sweeps.study.design.axes import VALUES
 from setsweep.sweeps.study.design.sensitivity import SENSITIVITY
 from setsweep.sweeps.study.protocol import (
     KEEP,
+    PRUNER,
+    RACE,
     RESOURCES,
     confirm_settings,
     search_settings,
@@ -71,7 +73,7 @@ def study_groups() -> list[Group]:
             Group("arms", name, loss.about, _below(f"arms.{name}", _hyperparameters(name)))
             for name, loss in LOSSES.items()
         ),
-        Group("search", "", "how hyperparameters are chosen, on validation", _below("search", search_settings(()))),
+        Group("search", "", "how hyperparameters are chosen, on validation", _search()),
         Group("confirm", "", "how the chosen ones are reported, on test", _below("confirm", confirm_settings())),
         Group(
             "sensitivity",
@@ -109,6 +111,11 @@ def fields_at(path: str) -> list[Group]:
         names |= {part for group in groups for field in group.fields for part in (field, field.rpartition(".")[2])}
         raise ValueError(f"unknown field {path!r}.{nearest(path, sorted(names))} Without a path, all are listed.")
     return found
+
+
+def _search() -> dict[str, Setting]:
+    """The fields of the search, and of what stops trials in it."""
+    return _below("search", search_settings(())) | _below("search.race", RACE) | _below("search.pruner", PRUNER)
 
 
 def _rows(section: str) -> Iterator[Group]:
