@@ -88,7 +88,7 @@ def _draw_arm(axis: Axes, own: DataFrame, arm: str, style: dict[str, Any], confi
     bins = bins_of(train.tolist())
     found = [mean_interval(table.iloc[each].mean().dropna().tolist(), confidence=confidence) for each in bins]
     x = [float(np.median(train[each])) for each in bins]
-    means = [each.mean for each in found]
+    means = [np.nan if each.mean is None else each.mean for each in found]
     axis.plot(x, means, label=arm, markersize=5, linewidth=1.4, **style)
     known = [(at, each) for at, each in zip(x, found, strict=True) if each.ci_low is not None]
     low, high = ([getattr(each, end) for _, each in known] for end in ("ci_low", "ci_high"))

@@ -120,9 +120,11 @@ def searched(report: Report) -> list[Tried]:
     """What the study's search has tried, by its objective.
 
     A full grid with two seeds or more is a design, if it was not chosen by scores; one hyperparameter is always a grid.
+    Trials that were stopped within their training are left out: their scores are of fewer epochs.
     """
     if report.study.search is None:
         return []
+    stopped = {(each.arm, point_key(each.point)): each.stopped for each in report.searches}
     found = []
     for arm, point, tried_at_all in _by_arm(report, "search", report.study.search.objective):
         # A space of one value is no dimension; a default outside of its range may have been tried when that was done.
@@ -130,7 +132,8 @@ def searched(report: Report) -> list[Tried]:
         own = [
             one
             for one in tried_at_all
-            if all(space.contains(one.params[name_of(path)]) for path, space in spaces.items())
+            if one.trial not in stopped.get((arm.name, point_key(point)), {})
+            and all(space.contains(one.params[name_of(path)]) for path, space in spaces.items())
         ]
         if not spaces or not own:
             continue

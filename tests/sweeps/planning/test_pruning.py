@@ -19,6 +19,7 @@ from setsweep.sweeps.planning.pruning import Ended, bounds, ended
 from setsweep.sweeps.planning.seed_groups import SeedGroups, Train
 from setsweep.sweeps.reports.formats import render
 from setsweep.sweeps.reports.report import build_report
+from setsweep.sweeps.reports.sensitivity.tried import searched as tried
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.study import Arm, Confirm, Pruner, Resources, Search, Study
 from setsweep.trainables.config.run_config import RunConfig
@@ -153,6 +154,8 @@ def test_what_is_stopped_is_told_in_the_report() -> None:
     assert searched.stopped == stopped
     # each stopped trial has saved the epochs after it, of 20 trials of 9 epochs
     assert searched.saved == pytest.approx(sum(EPOCHS - epoch for epoch in stopped.values()) / (20 * EPOCHS))
+    (found,) = tried(report)
+    assert len(found.configurations) == 20 - len(stopped), "scores of fewer epochs say nothing of hyperparameters"
     text = render(report, "markdown")
     assert f"avgk: {len(stopped)} of 20 trials were stopped after epochs " in text
     assert "none can be chosen." in text
