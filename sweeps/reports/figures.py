@@ -6,6 +6,7 @@ Importing this module imports matplotlib, which takes a second: do it where figu
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from setsweep.sweeps.reports.panels import (
     LEGEND_WIDTH,
     add_legend,
     add_title,
+    file_name,
     is_number,
     look,
     mark_x,
@@ -35,6 +37,7 @@ from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.statistics.methods.intervals import cut_to
 from setsweep.sweeps.study.study import Point
 
+KINDS = ("metrics", "differences", "sensitivity")
 Failed = Callable[[Path, Exception], None]
 
 
@@ -42,7 +45,8 @@ def write_figures(report: Report, folder: Path, failed: Failed | None = None) ->
     """Draws what the report has data for into `folder` (made where missing); gives the files in reading order.
 
     With a numeric grid the metrics are drawn against its longest numeric key, one file for each combination of the
-    other keys; without one, one file per point has a dot and an interval per arm.
+    other keys; without one, one file per point has a dot and an interval per arm. Files are named after what they show
+    and their point of the grid; those of an earlier report that this one does not have are removed.
 
     Args:
         report: what is drawn.
@@ -59,7 +63,11 @@ def write_figures(report: Report, folder: Path, failed: Failed | None = None) ->
             if failed is None:
                 raise
             failed(path, error)
-    return [path for path in drawn if path]
+    made = [path for path in drawn if path]
+    for path in folder.glob("*.png"):  # of a report before, of another grid
+        if path not in made and re.fullmatch(rf"({'|'.join(KINDS)})-\d+(-.*)?\.png", path.name):
+            path.unlink()
+    return made
 
 
 def _drawings(report: Report, folder: Path) -> Iterator[tuple[Path, Callable[[Path], Path | None]]]:
@@ -68,16 +76,16 @@ def _drawings(report: Report, folder: Path) -> Iterator[tuple[Path, Callable[[Pa
     points = list(enumerate(report.study.points(), 1))
     if metrics and axis:
         for index, rest in enumerate(_rest_of_grid(report, axis), 1):
-            yield folder / f"metrics-{index}.png", partial(_draw_over_grid, report, metrics, axis, rest)
+            yield folder / file_name("metrics", index, rest), partial(_draw_over_grid, report, metrics, axis, rest)
     elif metrics:
         for index, point in points:
-            yield folder / f"metrics-{index}.png", partial(_draw_per_arm, report, metrics, point)
+            yield folder / file_name("metrics", index, point), partial(_draw_per_arm, report, metrics, point)
     for index, point in points:
-        yield folder / f"differences-{index}.png", partial(_draw_differences, report, point)
+        yield folder / file_name("differences", index, point), partial(_draw_differences, report, point)
     for index, where in enumerate(dict.fromkeys(each.published.where for each in report.published), 1):
         yield folder / f"published-{index}.png", partial(draw_published, report, where)
     for index, point in points:
-        yield folder / f"sensitivity-{index}.png", partial(draw_sensitivity, report, point)
+        yield folder / file_name("sensitivity", index, point), partial(draw_sensitivity, report, point)
 
 
 def numeric_axis(report: Report) -> str | None:

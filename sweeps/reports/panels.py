@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,10 +14,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from setsweep.sweeps.reports.colours import COLOURS, colour
+from setsweep.sweeps.reports.wording import setting
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 _LINES = ("-", "--", ":")
 _DPI = 150
+_MOST_LETTERS = 60  # of the point in a file's name
 LEGEND_WIDTH = 2.4  # inches
 _TITLE_SIZE = 10  # points
 _LETTERS_PER_INCH = 12  # of the title
@@ -100,6 +103,20 @@ def mark_x(axis: Axes, values: Sequence[Any]) -> None:
 def is_number(value: Any) -> bool:
     """Whether it is an int or a float; True and False are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def file_name(kind: str, number: int, point: Mapping[str, Any]) -> str:
+    """What a figure's file is called: ``differences-2-label_noise-0.2.png``, of what it shows and where.
+
+    Args:
+        kind: what it shows.
+        number: of the point, which tells figures apart whose names would else be cut alike.
+        point: of the grid, by path; the last parts of the paths are shown.
+    """
+    parts = ((path.rpartition(".")[2], setting(value)) for path, value in point.items())
+    words = "-".join(f"{name}-{value}" for name, value in parts)
+    where = re.sub(r"[^A-Za-z0-9_.]+", "-", words).strip("-.")[:_MOST_LETTERS]
+    return f"{kind}-{number}{f'-{where}' if where else ''}.png"
 
 
 def save(figure: Figure, path: Path) -> Path:

@@ -68,8 +68,10 @@ def _written(result: RescoredResult, out: Path) -> list[Path]:
 
 def _drawn(result: RescoredResult, per_class: pd.DataFrame, out: Path) -> list[Path]:
     """The figures of results by class."""
+    from setsweep.sweeps.reports.panels import file_name
     from setsweep.sweeps.reports.per_class_figure import draw_per_class
 
     points = enumerate(result.study.points(), 1)
-    drawn = (draw_per_class(result.study, per_class, point, out / f"per_class-{n}.png") for n, point in points)
+    named = ((point, out / file_name("per_class", number, point)) for number, point in points)
+    drawn = (draw_per_class(result.study, per_class, point, path) for point, path in named)
     return [path for path in drawn if path is not None]

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from setsweep.sweeps.reports.figures import numeric_axis, write_figures
+from setsweep.sweeps.reports.panels import file_name
 from setsweep.sweeps.reports.report import Report, build_report
 from setsweep.sweeps.study.study import Compare, Study
 
@@ -51,11 +52,23 @@ def test_over_the_longest_numeric_key_there_is_a_figure_for_each_value_of_the_ot
     report = build_report(study, results(study))
     assert numeric_axis(report) == axis
     paths = write_figures(report, HERE)
-    assert _names(paths, "metrics") == [f"metrics-{number + 1}.png" for number in range(figures)]
-    points = len(study.points())
+    assert [_number(name) for name in _names(paths, "metrics")] == [*range(1, figures + 1)]
     for kind in ("differences", "sensitivity"):
-        assert _names(paths, kind) == [f"{kind}-{number + 1}.png" for number in range(points)]
+        expected = [file_name(kind, number, point) for number, point in enumerate(study.points(), 1)]
+        assert _names(paths, kind) == expected
     assert [path.name for path in paths] == list(drawn)
+
+
+def _number(name: str) -> int:
+    return int(name.removesuffix(".png").split("-")[1])
+
+
+def test_files_of_another_grid_are_removed_and_nobody_elses(make_study: Any, results: Any, tmp_path: Path) -> None:
+    for name in ("differences-2.png", "metrics-1-label_noise-0.4.png", "mine-1.png", "metrics.png"):
+        (tmp_path / name).write_bytes(b"")
+    study = make_study(grid={}, search=None, compare=Compare())
+    write_figures(build_report(study, results(study)), tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["metrics-1.png", "metrics.png", "mine-1.png"]
 
 
 def test_a_folder_is_made_for_the_files(make_study: Any, results: Any, tmp_path: Path) -> None:
@@ -94,7 +107,7 @@ def test_with_another_key_beside_it_a_figure_has_the_runs_of_one_of_its_values(
     report = build_report(study, results(study))
     write_figures(report, HERE)
     for number, name in enumerate(("circle", "digits"), 1):
-        figure = drawn[f"metrics-{number}.png"]
+        figure = drawn[f"metrics-{number}-name-{name}.png"]
         assert title_of(figure) == f"fashion_losses, data.name = {name}, 95 % intervals over seeds"
         for line in _panel(figure, "test top-2 accuracy (%)").lines:
             own = [a for a in report.aggregates if (a.arm, a.metric) == (line.get_label(), "test/top2_accuracy")]
@@ -109,12 +122,12 @@ def test_without_numbers_in_the_grid_a_figure_has_the_runs_of_one_point(
     report = build_report(study, results(study))
     write_figures(report, HERE)
     for number, name in enumerate(("circle", "digits"), 1):
-        figure = drawn[f"metrics-{number}.png"]
+        figure = drawn[f"metrics-{number}-name-{name}.png"]
         assert title_of(figure) == f"fashion_losses, data.name = {name}, 95 % intervals over seeds"
         dots = _panel(figure, "test top-2 accuracy (%)").lines[1::2]
         own = [a for a in report.aggregates if a.metric == "test/top2_accuracy" and a.point["data.name"] == name]
         assert [list(dot.get_xdata()) for dot in dots] == [[100 * a.mean] for a in own if a.mean is not None]
-    for figure in (drawn["metrics-1.png"], drawn["differences-1.png"]):
+    for figure in (drawn["metrics-1-name-circle.png"], drawn["differences-1-name-circle.png"]):
         figure.draw_without_rendering()
         named = [any(label.get_visible() for label in axis.get_yticklabels()) for axis in figure.axes]
         assert named == [True, False, True, False], "in the first of two columns"
@@ -198,7 +211,7 @@ def test_dead_arms_and_points_without_results_are_left_out(
         return None if run.point["data.label_noise"] else finished(run)
 
     write_figures(build_report(study, results(study, outcome)), HERE)
-    assert list(drawn) == ["metrics-1.png", "sensitivity-1.png"]
+    assert list(drawn) == ["metrics-1.png", "sensitivity-1-label_noise-0.png"]
     panel = drawn["metrics-1.png"].axes[0]
     assert [(line.get_label(), list(line.get_xdata())) for line in panel.lines] == [
         ("cross_entropy", []),

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from setsweep.sweeps.reports.panels import (
     add_legend,
     add_title,
+    file_name,
     is_number,
     look,
     mark_x,
@@ -139,3 +140,16 @@ def test_equal_figures_are_equal_files_without_the_version_of_what_drew_them(tmp
     files = [save(panels(1, columns=1, width=1, height=1)[0], tmp_path / f"{name}.png") for name in "ab"]
     assert files[0].read_bytes() == files[1].read_bytes()
     assert b"Matplotlib" not in files[0].read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("point", "name"),
+    [
+        ({}, "metrics-3.png"),
+        ({"data.label_noise": 0.2, "training.batch_size": "full"}, "metrics-3-label_noise-0.2-batch_size-full.png"),
+        ({"data.name": "my.data:two moons/é"}, "metrics-3-name-my.data-two-moons.png"),
+        ({"data.folder": "x" * 100}, f"metrics-3-folder-{'x' * 53}.png"),
+    ],
+)
+def test_a_file_is_named_after_its_point_of_the_grid(point: dict[str, Any], name: str) -> None:
+    assert file_name("metrics", 3, point) == name

@@ -37,10 +37,10 @@ def test_a_folder_has_the_report_in_every_format_and_its_figures(study: Any, res
     ]
     assert names(paths)[6:] == [
         "metrics-1.png",
-        "differences-1.png",
-        "differences-2.png",
-        "sensitivity-1.png",
-        "sensitivity-2.png",
+        "differences-1-label_noise-0.png",
+        "differences-2-label_noise-0.2.png",
+        "sensitivity-1-label_noise-0.png",
+        "sensitivity-2-label_noise-0.2.png",
     ]
     assert all(min(png_size(path)) > 300 for path in paths[6:])
     assert (tmp_path / "new" / "folder" / "report.html").read_text().count("data:image/png;base64,") == 5
@@ -72,11 +72,11 @@ def test_what_cannot_be_drawn_or_written_costs_nothing_else_and_is_said(
         patched.setattr(figures, "draw_sensitivity", broken)
         patched.setattr(latex, "text", broken)
         paths = write_report(report, tmp_path)
-    left_out = {"sensitivity-1.png", "sensitivity-2.png", "report.tex"}
+    left_out = {"sensitivity-1-label_noise-0.png", "sensitivity-2-label_noise-0.2.png", "report.tex"}
     assert set(names(paths)) == set(whole) - left_out | {"problems.txt"}
     for name in ("report.md", "report.html"):
         told = (tmp_path / name).read_text()
-        assert "sensitivity-1.png is missing, for an error in drawing it: KeyError(0.2)." in told
+        assert "sensitivity-1-label_noise-0.png is missing, for an error in drawing it: KeyError(0.2)." in told
     traced = (tmp_path / "problems.txt").read_text()
     assert traced.count("Traceback") == 3
     assert "report.tex" in traced
