@@ -141,8 +141,9 @@ def test_no_trial_of_the_first_batches_is_stopped_and_none_that_is_stopped_is_ch
     confirmed = {run.config.loss["alpha"] for run, _ in planner.runs() if run.stage == "confirm"}
     given_up = {run.config.loss["alpha"] for run, _ in planner.runs() if run.trial in stopped}
     assert not confirmed & given_up
-    assert planner.failed == 0
-    assert planner.done == planner.total
+    counts = planner.counts()
+    assert counts.failed == counts.diverged == 0
+    assert counts.done == counts.total
 
 
 def test_what_is_stopped_is_told_in_the_report() -> None:
