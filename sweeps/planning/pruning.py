@@ -13,10 +13,9 @@ values the bounds are those of Optuna's `MedianPruner` and `SuccessiveHalvingPru
 from __future__ import annotations
 
 import itertools
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.study.study import Pruner
@@ -62,7 +61,7 @@ def bounds(pruner: Pruner, trials: Sequence[Ended]) -> Bounds:
     if pruner.name == "median":
         known = [trial.curve for trial in whole]
         epochs = [epoch for epoch in _epochs(known) if epoch >= pruner.warmup]
-        return tuple((epoch, float(np.median(_at(known, epoch)))) for epoch in epochs)
+        return tuple((epoch, statistics.median(_at(known, epoch))) for epoch in epochs)
     known = [trial.curve for trial in trials]
     found = ((epoch, _halving(_at(known, epoch), pruner.factor)) for epoch in _rungs(pruner, _epochs(known)))
     return tuple((epoch, bound) for epoch, bound in found if bound is not None)

@@ -195,7 +195,7 @@ def test_without_a_command_the_commands_are_listed(setsweep: Command) -> None:
     ended = setsweep()
     assert ended.code == 0
     for module, about in commands().items():
-        assert f" {module.rpartition('.')[2]} " in ended.out
+        assert f" {module.rpartition('.')[2].rstrip('_')} " in ended.out
         assert about.endswith(".")
 
 

@@ -43,7 +43,9 @@ def test_it_is_told_of_study_state_runs_and_report_without_a_shell(
 def test_a_study_that_is_refused_calls_it_as_well(
     folder: Path, small: Path, setsweep: Callable[..., Any], writes: str
 ) -> None:
-    said = setsweep("run", small, "--in-process", "--set", "data.name=cifar100", "--on-end", writes)
+    said = setsweep(
+        "run", small, "--in-process", "--set", f"data={{name: cifar100, root: {folder}}}", "--on-end", writes
+    )
     assert said.code == 2
     told, _ = _told(folder)
     assert (told["SETSWEEP_STATE"], told["SETSWEEP_REPORT"]) == ("refused", "")

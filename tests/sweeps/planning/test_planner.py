@@ -15,6 +15,7 @@ import pytest
 from setsweep.sweeps.execution.answers import Done, Wait
 from setsweep.sweeps.execution.executor import Job
 from setsweep.sweeps.execution.simulated_executor import SimulatedExecutor, Weather
+from setsweep.sweeps.planning.counts import Counts
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.reports.formats import render
@@ -169,8 +170,10 @@ def test_everything_planned_is_trained() -> None:
     planner = _train_all(_study())
     # 2 points x (2 searched arms x 6 trials x 2 seeds + 3 arms x 3 seeds)
     assert planner.total == planner.done == len(planner.runs()) == 66
-    assert [planner.total_of(arm) for arm in planner.study.arms] == [6, 30, 30]
-    assert planner.failed == sum(_outcome(run.config).status != "done" for run, _ in planner.runs()) > 0
+    assert [planner.counts(arm).total for arm in planner.study.arms] == [6, 30, 30]
+    counts = planner.counts()
+    assert counts.ended == counts.total
+    assert counts.total - counts.done == sum(_outcome(run.config).status != "done" for run, _ in planner.runs()) > 0
 
 
 def test_trial_0_is_the_default_configuration() -> None:
@@ -260,7 +263,8 @@ def test_a_search_in_which_every_run_dies_confirms_the_default() -> None:
     while isinstance(run := planner.next_run(), PlannedRun):
         planner.tell(RunResult(key=run.key, status="failed", reason="no memory"))
     assert {run.params["alpha"] for run, _ in planner.runs() if run.arm == "avgk" and run.stage == "confirm"} == {1.0}
-    assert planner.failed == planner.total
+    assert planner.counts().done == 0
+    assert planner.counts().ended == planner.total
 
 
 def test_arms_that_ask_for_the_same_training_train_it_once_and_both_have_it() -> None:
@@ -292,7 +296,7 @@ def test_results_of_another_form_of_the_study_do_not_count() -> None:
     before = _train_all(_study(grid={}))
     study = _study(grid={}, arms={"focal": Arm(name="focal", loss="focal")}, search=None, compare=Compare())
     planner = Planner(study, before.results)
-    assert (planner.done, planner.failed, planner.total) == (0, 0, 3)
+    assert planner.counts() == Counts(total=3, done=0, diverged=0, failed=0)
     _drive(planner, SimulatedExecutor(_outcome, slots=2))
     assert planner.done == 3
 
@@ -308,10 +312,10 @@ def test_an_added_arm_is_all_that_is_trained() -> None:
 
 def test_telling_a_result_twice_changes_nothing() -> None:
     planner = _train_all(_study())
-    before = _table(planner.study, planner), planner.done, planner.failed
+    before = _table(planner.study, planner), planner.done, planner.counts()
     for result in list(planner.results.values()):
         planner.tell(result)
-    assert (_table(planner.study, planner), planner.done, planner.failed) == before
+    assert (_table(planner.study, planner), planner.done, planner.counts()) == before
 
 
 def test_a_group_is_whole_with_its_last_seed() -> None:

@@ -47,9 +47,9 @@ def test_the_journal_which_may_be_long_is_read_once(
     read: list[Path] = []
 
     class Counted(Journal):
-        def __init__(self, folder: Path, *, read_only: bool = False) -> None:
+        def __init__(self, folder: Path, *, read_only: bool = False, curves: bool = True) -> None:
             read.append(folder)
-            super().__init__(folder, read_only=read_only)
+            super().__init__(folder, read_only=read_only, curves=curves)
 
     monkeypatch.setattr(study_folder, "Journal", Counted)
     assert setsweep(command, small).code == 0

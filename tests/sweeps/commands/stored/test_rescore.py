@@ -36,13 +36,13 @@ def test_a_format_that_there_is_none_of_is_refused_before_anything_is_read(setsw
 def test_what_scores_tell_is_written_into_a_folder_that_is_made_or_refused(setsweep: Any, tmp_path: Path) -> None:
     said = setsweep("rescore", "kept", "--set", "k=[1,3]", "--out", tmp_path / "a" / "b")
     assert said.code == 0, said.err
-    paths = [Path(line) for line in said.out.splitlines()[-3:]]
-    assert [path.name for path in paths] == ["set_sizes.csv", "accuracy_by_k.csv", "per_class.csv"]
-    sizes, _, per_class = (path.read_text().splitlines() for path in paths)
+    paths = [Path(line) for line in said.out.splitlines()[-4:]]
+    assert [path.name for path in paths] == ["set_sizes.csv", "accuracy_by_k.csv", "per_class.csv", "per_class-1.png"]
+    sizes, _, per_class = (path.read_text().splitlines() for path in paths[:3])
     assert {row.rpartition(",")[2] for row in sizes[1:]} == {"1", "3"}
     assert {" ".join(row.split(",")[-2:]) for row in per_class[1:]} == {"top 1", "avg 1", "top 3", "avg 3"}
 
     (tmp_path / "taken").write_text("")
     said = setsweep("rescore", "kept", "--out", tmp_path / "taken")
     assert said.code == 2
-    assert f"--out must be a folder that can be written, got {tmp_path / 'taken'}: File exists." in said.err
+    assert f"--out must be a folder that can be written, got {str(tmp_path / 'taken')!r}: File exists." in said.err
