@@ -63,7 +63,7 @@ def train(
             every step.
         keep_model: where to save the trained model, if anywhere.
         keep_scores: the folder to write the scores of every kept epoch to, if any (see
-            `trainables.evaluation.score_store`).
+            `trainables.evaluation.kept.score_store`).
         on_epoch: called after each evaluation with the epoch and its metrics.
 
     Returns:

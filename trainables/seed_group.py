@@ -21,8 +21,8 @@ from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.conformal.calibration import check_calibration
 from setsweep.trainables.device import random_state, set_random_state
 from setsweep.trainables.evaluation.history import History
-from setsweep.trainables.evaluation.score_store import ScoreWriter
-from setsweep.trainables.evaluation.scored_splits import SplitName
+from setsweep.trainables.evaluation.kept.score_store import ScoreWriter
+from setsweep.trainables.evaluation.kept.scored_splits import SplitName
 from setsweep.trainables.evaluation.split_measure import SplitMeasure
 from setsweep.trainables.learners.build import build_learner
 from setsweep.trainables.learners.initial import training_feed

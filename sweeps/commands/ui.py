@@ -10,8 +10,8 @@ import webbrowser
 
 from setsweep.losses.values import nearest
 from setsweep.sweeps.commands.exit_codes import DONE
+from setsweep.sweeps.records.mlflow.quiet import keep_quiet
 from setsweep.sweeps.records.mlflow_address import PORT, database_file, server, store_uri, view_path, without_password
-from setsweep.sweeps.records.mlflow_quiet import keep_quiet
 
 LISTED = 20  # studies, the last ones first
 
@@ -82,7 +82,7 @@ def _check(uri: str, port: int) -> None:
 
 def _studies(uri: str) -> dict[str, str]:
     keep_quiet()
-    from setsweep.sweeps.records.mlflow_client import recorded_studies  # imports MLflow, which takes seconds
+    from setsweep.sweeps.records.mlflow.client import recorded_studies  # imports MLflow, which takes seconds
 
     return recorded_studies(uri)
 

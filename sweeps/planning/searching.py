@@ -10,7 +10,7 @@ from setsweep.sweeps.planning.front import front, members
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.pruning import Bounds, Ended, bounds, ended
 from setsweep.sweeps.planning.race import Round, run_race, rungs, runs_of
-from setsweep.sweeps.planning.suggestions import Suggestions, more_is_better
+from setsweep.sweeps.planning.samplers.suggestions import Suggestions, more_is_better
 from setsweep.sweeps.planning.trials import Trials, Values, search_digest
 from setsweep.sweeps.study.study import Arm, Point, Study
 from setsweep.trainables.config.run_result import RunResult

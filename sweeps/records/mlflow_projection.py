@@ -12,6 +12,8 @@ from typing import Literal, Self
 from setsweep.sweeps.planning.candidate import Candidate
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.records.mlflow.quiet import keep_quiet
+from setsweep.sweeps.records.mlflow.state import owner_of, recorded_experiment, state_of
 from setsweep.sweeps.records.mlflow_address import (
     RECORDED,
     recorded_address,
@@ -23,9 +25,7 @@ from setsweep.sweeps.records.mlflow_address import (
 )
 from setsweep.sweeps.records.mlflow_pages.page import build_page
 from setsweep.sweeps.records.mlflow_pages.rows import run_name
-from setsweep.sweeps.records.mlflow_quiet import keep_quiet
 from setsweep.sweeps.records.mlflow_recorder import MlflowRecorder
-from setsweep.sweeps.records.mlflow_state import owner_of, recorded_experiment, state_of
 from setsweep.sweeps.records.study_folder import model_folder
 from setsweep.sweeps.reports.formats import render
 from setsweep.sweeps.reports.report import Report, build_report
@@ -71,7 +71,7 @@ class Projection:
             self._recorder = MlflowRecorder(self._study, tracking_uri=self._given, owner=self._owner)
             if self._uri.startswith(("http://", "https://")):
                 keep_quiet()
-                from setsweep.sweeps.records.mlflow_experiment import check_access
+                from setsweep.sweeps.records.mlflow.experiment import check_access
 
                 check_access(self._uri, self._study, self._owner)
             self._catch_up(self._recorder)

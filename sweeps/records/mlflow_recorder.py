@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from setsweep.sweeps.planning.planned_run import PlannedRun
-from setsweep.sweeps.records.mlflow_quiet import keep_quiet
+from setsweep.sweeps.records.mlflow.quiet import keep_quiet
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.run_result import RunResult
 
 if TYPE_CHECKING:
+    from setsweep.sweeps.records.mlflow.store import MlflowStore
     from setsweep.sweeps.records.mlflow_pages.page import Page
-    from setsweep.sweeps.records.mlflow_store import MlflowStore
 
 FIRST_DELAY = 0.5  # seconds until the second attempt; doubled after each
 LAST_DELAY = 30.0
@@ -148,7 +148,7 @@ class MlflowRecorder:
                 self.experiment_id = store.experiment_id
                 self._tasks[0](store)
             except Exception as error:  # noqa: BLE001 - whatever MLflow does, the sweep goes on
-                from setsweep.sweeps.records.mlflow_client import innermost, is_refusal
+                from setsweep.sweeps.records.mlflow.client import innermost, is_refusal
 
                 refused = store is not None and is_refusal(error)
                 self._problem = innermost(error)
@@ -179,7 +179,7 @@ class MlflowRecorder:
 
 
 def _open(study: Study, tracking_uri: str | None, owner: str) -> MlflowStore:
-    from setsweep.sweeps.records.mlflow_store import MlflowStore  # MLflow takes seconds to import: here, on the thread
+    from setsweep.sweeps.records.mlflow.store import MlflowStore  # MLflow takes seconds to import: here, on the thread
 
     keep_quiet()  # once more, after MLflow has set up its own logging
     return MlflowStore(study, tracking_uri, owner)

@@ -17,8 +17,8 @@ from setsweep.sweeps.records.journal import FILE, Journal, JournalError
 from setsweep.sweeps.study.defaults import DEFAULTS, as_begun
 from setsweep.sweeps.study.difference import describe_difference
 from setsweep.sweeps.study.reader import read_study
-from setsweep.sweeps.study.source import bundled_studies
 from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.study.text.source import bundled_studies
 from setsweep.trainables.settings.yaml_text import read_yaml
 
 ARCHIVED = "archived"  # the mark of a study that was put aside, see `records.archive`
@@ -59,7 +59,7 @@ def model_folder(folder: Path, run: PlannedRun) -> Path:
 
 
 def score_folder(folder: Path, run: PlannedRun) -> Path:
-    """Where the scores of a run lie in the study's folder; see `trainables.evaluation.score_store`."""
+    """Where the scores of a run lie in the study's folder; see `trainables.evaluation.kept.score_store`."""
     return folder / "scores" / run.key
 
 
@@ -189,7 +189,7 @@ def stored_study(name_or_path: str, storage: str) -> tuple[Study, Path]:
     Where a file says another study than the one that was run, a note of the study tells how they differ.
 
     Raises:
-        setsweep.sweeps.study.errors.StudyError: neither is there, or it has errors.
+        setsweep.sweeps.study.text.errors.StudyError: neither is there, or it has errors.
     """
     as_stored = study_folder(storage, name_or_path) / "study.yaml" if "/" not in name_or_path else None
     if as_stored is not None and as_stored.exists():

@@ -15,8 +15,8 @@ from setsweep.sweeps.reports.wording import metric_label, number, p_value, setti
 from setsweep.sweeps.statistics.aggregates import Aggregate, aggregate
 from setsweep.sweeps.statistics.between_studies import Between, Side, between_studies
 from setsweep.sweeps.study.difference import flat
-from setsweep.sweeps.study.json_text import json_text
 from setsweep.sweeps.study.study import Study, point_key
+from setsweep.sweeps.study.text.json_text import json_text
 from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.evaluation.at_epoch import with_values_at
 

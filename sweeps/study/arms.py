@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from setsweep.losses.values import unknown
-from setsweep.sweeps.study.findings import Findings
 from setsweep.sweeps.study.rules import name_rule
 from setsweep.sweeps.study.space import Space, is_space, read_space
 from setsweep.sweeps.study.study import Arm
+from setsweep.sweeps.study.text.findings import Findings
 from setsweep.sweeps.study.training import TrainingBlock, read_training_space
 from setsweep.trainables.config.losses import loss_declaration
 from setsweep.trainables.config.run_config import TRAINING

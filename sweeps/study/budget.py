@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from setsweep.sweeps.study.findings import Findings, Section
+from setsweep.sweeps.study.text.findings import Findings, Section
 from setsweep.trainables.settings.rules import real, whole
 from setsweep.trainables.settings.setting import Setting
 

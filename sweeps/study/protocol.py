@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from setsweep.losses.values import as_number
-from setsweep.sweeps.study.findings import Findings, Section
 from setsweep.sweeps.study.rules import objectives_rule
 from setsweep.sweeps.study.study import (
     FIRST_SEARCH_SEED,
@@ -20,6 +19,7 @@ from setsweep.sweeps.study.study import (
     Sampler,
     Search,
 )
+from setsweep.sweeps.study.text.findings import Findings, Section
 from setsweep.sweeps.study.training import TrainingBlock
 from setsweep.trainables.config.complete import SEED
 from setsweep.trainables.evaluation.metric import accuracy

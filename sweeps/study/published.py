@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from setsweep.losses.values import as_number, unknown
-from setsweep.sweeps.study.findings import Findings
 from setsweep.sweeps.study.rules import metrics_rule
+from setsweep.sweeps.study.text.findings import Findings
 from setsweep.trainables.evaluation.metric import Metric
 from setsweep.trainables.settings.rules import Rule, anything, one_of, text, whole
 from setsweep.trainables.settings.setting import Setting

@@ -12,7 +12,6 @@ from setsweep.sweeps.study.comparing import check_compare, read_compare
 from setsweep.sweeps.study.design.grid import check_grid_alone, read_grid
 from setsweep.sweeps.study.design.points import check_points
 from setsweep.sweeps.study.design.sensitivity import read_sensitivity
-from setsweep.sweeps.study.findings import Findings, Section
 from setsweep.sweeps.study.protocol import (
     check_device,
     check_search,
@@ -23,8 +22,9 @@ from setsweep.sweeps.study.protocol import (
 )
 from setsweep.sweeps.study.published import read_published
 from setsweep.sweeps.study.rules import name_rule
-from setsweep.sweeps.study.source import Source, open_study, plain_source, read_source
 from setsweep.sweeps.study.study import Search, Study
+from setsweep.sweeps.study.text.findings import Findings, Section
+from setsweep.sweeps.study.text.source import Source, open_study, plain_source, read_source
 from setsweep.sweeps.study.training import TrainingBlock, fill_in_preset, fit_milestones, read_training
 from setsweep.trainables.config.complete import METRICS, check_k
 from setsweep.trainables.config.coverage import COVERAGE

@@ -55,10 +55,11 @@ def objective_rule(ks: Sequence[int]) -> Rule:
     names = [metric.on("val").name for metric in accuracies(ks)]
 
     def check(value: object) -> object:
-        # Where the set sizes are broken, that is told alone.
-        legal = value in names if names else isinstance(value, str) and re.fullmatch(TEST_PATTERN, value)
-        if value is not None and not legal:
-            raise ValueError(unknown("test accuracy", value, names))
+        known = Metric.find(value) if isinstance(value, str) else None
+        if known is not None and known.split == "test":
+            raise ValueError(f"must be a validation metric, as a choice made on test data spoils them, got {value!r}.")
+        if not isinstance(value, str) or value not in (names or [value]):
+            raise ValueError(unknown("validation metric", value, names))
         return value
 
     return Rule("other", check, "the name of a validation metric", _schema(names, VAL_PATTERN))
@@ -90,10 +91,9 @@ def primary_rule(ks: Sequence[int]) -> Rule:
     names = [metric.on("test").name for metric in all_metrics(ks) if metric.is_accuracy]
 
     def check(value: object) -> object:
-        known = isinstance(value, str) and (
-            not names or value in names
-        )  # where set sizes are broken, that is told alone
-        if value is not None and not known:
+        # Where the set sizes are broken, that is told alone.
+        legal = value in names if names else isinstance(value, str) and re.fullmatch(TEST_PATTERN, value)
+        if value is not None and not legal:
             raise ValueError(unknown("test accuracy", value, names))
         return value
 

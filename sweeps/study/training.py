@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from setsweep.sweeps.study.findings import Findings, Section
-from setsweep.sweeps.study.hints import unknown_field
-from setsweep.sweeps.study.source import Source
 from setsweep.sweeps.study.space import Space, is_space, read_space
+from setsweep.sweeps.study.text.findings import Findings, Section
+from setsweep.sweeps.study.text.hints import unknown_field
+from setsweep.sweeps.study.text.source import Source
 from setsweep.trainables.config.presets import PRESETS, check_preset, settings_added
 from setsweep.trainables.config.run_config import SECTIONS, TRAINING
 from setsweep.trainables.config.training import PRESET, check_value, default_training, flatten

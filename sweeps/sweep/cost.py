@@ -19,7 +19,7 @@ from setsweep.sweeps.execution.executor import Job
 from setsweep.sweeps.execution.job_runner import JobRunner
 from setsweep.sweeps.study.study import Resources, Study
 from setsweep.trainables.config.run_config import RunConfig, Training
-from setsweep.trainables.evaluation.score_store import most_bytes
+from setsweep.trainables.evaluation.kept.score_store import most_bytes
 from setsweep.trainables.probes.steps import run_seconds
 from setsweep.trainables.settings.rules import real
 from setsweep.trainables.settings.yaml_text import YamlError, dump_yaml, read_yaml

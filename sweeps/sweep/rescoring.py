@@ -15,10 +15,10 @@ from setsweep.sweeps.sweep.preflight import check_functions
 from setsweep.sweeps.sweep.rescoring_fields import asked_of
 from setsweep.sweeps.sweep.result import StudyResult, frame, run_columns
 from setsweep.trainables.config.run_result import RunResult
+from setsweep.trainables.evaluation.kept.rescore import Rescoring, rescored
+from setsweep.trainables.evaluation.kept.score_store import KeptScores, read_scores
+from setsweep.trainables.evaluation.kept.score_views import ScoreView, view
 from setsweep.trainables.evaluation.metric import SET_RULES, SetRule
-from setsweep.trainables.evaluation.rescore import Rescoring, rescored
-from setsweep.trainables.evaluation.score_store import KeptScores, read_scores
-from setsweep.trainables.evaluation.score_views import ScoreView, view
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -8,17 +8,17 @@ from typing import Any, Literal
 
 from setsweep.losses.values import unknown
 from setsweep.sweeps.study.comparing import compare_settings
-from setsweep.sweeps.study.errors import Location, StudyError, error_line
-from setsweep.sweeps.study.source import read_yaml
 from setsweep.sweeps.study.study import Compare, Study
+from setsweep.sweeps.study.text.errors import Location, StudyError, error_line
+from setsweep.sweeps.study.text.source import read_yaml
 from setsweep.trainables.config.complete import check_k
 from setsweep.trainables.config.coverage import COVERAGE
 from setsweep.trainables.config.sections import num_classes
 from setsweep.trainables.config.training import check_value
 from setsweep.trainables.conformal.how import CONFORMAL, Conformal
 from setsweep.trainables.conformal.sets import ConformalSets, all_sets
+from setsweep.trainables.evaluation.kept.rescore import Rescoring
 from setsweep.trainables.evaluation.metric import Metric, conformal_metric
-from setsweep.trainables.evaluation.rescore import Rescoring
 from setsweep.trainables.settings.problems import ConfigError
 
 COMPARED = ("baseline", "confidence", "correction", "equivalent", "images", "k", "metrics", "pairs", "primary", "show")

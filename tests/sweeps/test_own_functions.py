@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from setsweep.sweeps.study.errors import StudyError
 from setsweep.sweeps.study.reader import read_study
+from setsweep.sweeps.study.text.errors import StudyError
 
 
 def _block(kind: str, having: str, document: str = "losses") -> str:

@@ -20,9 +20,9 @@ from setsweep.trainables.evaluation.conformal import (
     Thresholds,
     conformal_sets,
 )
+from setsweep.trainables.evaluation.kept.scored_splits import Heads, SplitName
 from setsweep.trainables.evaluation.metrics import Evaluation, Meter
 from setsweep.trainables.evaluation.probabilities import probabilities_of, scale_of, to_probabilities
-from setsweep.trainables.evaluation.scored_splits import Heads, SplitName
 from setsweep.trainables.learners.learner import Learner
 
 

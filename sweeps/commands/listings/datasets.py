@@ -6,7 +6,7 @@ from setsweep.data import DATASETS
 from setsweep.sweeps.commands.as_json import AsJson
 from setsweep.sweeps.commands.exit_codes import DONE
 from setsweep.sweeps.commands.listings.listing import plain_settings, settings, table
-from setsweep.sweeps.study.json_text import json_text
+from setsweep.sweeps.study.text.json_text import json_text
 
 
 def command(*, as_json: AsJson = False) -> int:

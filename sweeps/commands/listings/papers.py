@@ -12,8 +12,8 @@ from setsweep.sweeps.records.study_folder import stored_planner, study_folder
 from setsweep.sweeps.reports.report import build_report
 from setsweep.sweeps.statistics.published import Beside
 from setsweep.sweeps.study.reader import read_study
-from setsweep.sweeps.study.source import bundled_studies
 from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.study.text.source import bundled_studies
 
 HEADINGS = ("published", "study", "runs", "numbers", "found here", "inside")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.exit_codes import DONE
 from setsweep.sweeps.records.study_folder import study_folder
-from setsweep.sweeps.study.source import open_study
+from setsweep.sweeps.study.text.source import open_study
 
 
 def command(study: str, *, storage: str = DEFAULT_STORAGE) -> int:

@@ -7,9 +7,9 @@ from importlib import resources
 from setsweep.sweeps.commands.as_json import AsJson
 from setsweep.sweeps.commands.exit_codes import DONE
 from setsweep.sweeps.commands.listings.listing import table
-from setsweep.sweeps.study.json_text import json_text
 from setsweep.sweeps.study.reader import read_study
-from setsweep.sweeps.study.source import bundled_studies
+from setsweep.sweeps.study.text.json_text import json_text
+from setsweep.sweeps.study.text.source import bundled_studies
 
 
 def command(*, as_json: AsJson = False) -> int:

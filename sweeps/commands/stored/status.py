@@ -21,8 +21,8 @@ from setsweep.sweeps.records.journal import FILE
 from setsweep.sweeps.records.running import live_metric
 from setsweep.sweeps.records.status_file import running_runs
 from setsweep.sweeps.records.study_folder import storage_folder, storages_nearby, stored_studies, stored_study
-from setsweep.sweeps.study.json_text import json_text
 from setsweep.sweeps.study.reader import read_study
+from setsweep.sweeps.study.text.json_text import json_text
 
 STATES = ("done", "running", "diverged", "failed", "waiting")
 

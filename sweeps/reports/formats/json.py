@@ -11,7 +11,7 @@ from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.statistics.methods.pooled import PooledInterval
 from setsweep.sweeps.statistics.over_images import OverImages
 from setsweep.sweeps.statistics.searched import Searched
-from setsweep.sweeps.study.json_text import json_text
+from setsweep.sweeps.study.text.json_text import json_text
 
 
 def text(report: Report) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from setsweep.sweeps.planning.suggestions import sampler_of
+from setsweep.sweeps.planning.samplers.suggestions import sampler_of
 from setsweep.sweeps.reports.sensitivity.curve_table import curve_table, plateau_sentences
 from setsweep.sweeps.reports.sensitivity.found import Findings
 from setsweep.sweeps.reports.sensitivity.health_sentences import health_sentences

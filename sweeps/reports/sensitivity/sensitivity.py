@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setsweep.sweeps.planning.suggestions import sampler_of
+from setsweep.sweeps.planning.samplers.suggestions import sampler_of
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.sensitivity.found import Findings, look_at
 from setsweep.sweeps.reports.sensitivity.places import OverPoints, over_points

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from setsweep.sweeps.planning.candidate import Candidate
 from setsweep.sweeps.planning.choice import SATURATED
-from setsweep.sweeps.planning.suggestions import sampler_of
+from setsweep.sweeps.planning.samplers.suggestions import sampler_of
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.sensitivity.dimension import Dimension, dimension, in_order, name_of, scale_in
 from setsweep.sweeps.statistics.aggregates import Aggregate

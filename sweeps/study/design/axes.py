@@ -9,9 +9,9 @@ from typing import Any
 
 from setsweep.losses.values import as_number
 from setsweep.sweeps.study.design.addresses import SHARED, check_for, path_for, refuse_unknown, setting_of
-from setsweep.sweeps.study.findings import Findings
 from setsweep.sweeps.study.space import Space, read_space
 from setsweep.sweeps.study.study import Arm
+from setsweep.sweeps.study.text.findings import Findings
 from setsweep.sweeps.study.varied import Axis
 from setsweep.trainables.settings.rules import whole
 from setsweep.trainables.settings.setting import Setting

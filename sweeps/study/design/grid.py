@@ -12,9 +12,9 @@ from typing import Any
 from setsweep.losses.values import unknown
 from setsweep.sweeps.study.design.addresses import check_for, is_known, known_paths, path_for
 from setsweep.sweeps.study.design.configuration import DATA_NAME, data_named
-from setsweep.sweeps.study.findings import Findings, Section
-from setsweep.sweeps.study.hints import unknown_field
 from setsweep.sweeps.study.study import Arm
+from setsweep.sweeps.study.text.findings import Findings, Section
+from setsweep.sweeps.study.text.hints import unknown_field
 from setsweep.trainables.config.run_config import TRAINING
 from setsweep.trainables.config.sections import check_data, check_model, declared_settings
 from setsweep.trainables.config.training import check_value

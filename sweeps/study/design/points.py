@@ -8,10 +8,10 @@ from typing import Any
 from setsweep.sweeps.study.design.addresses import path_for
 from setsweep.sweeps.study.design.configuration import plain_config
 from setsweep.sweeps.study.design.layout import axes_of
-from setsweep.sweeps.study.findings import Findings
 from setsweep.sweeps.study.protocol import searched_field
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.study import Arm, Point, Study
+from setsweep.sweeps.study.text.findings import Findings
 from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.settings.problems import ConfigError
 from setsweep.trainables.settings.yaml_text import Path

@@ -9,9 +9,9 @@ from typing import Any
 from setsweep.sweeps.study.design.addresses import path_for
 from setsweep.sweeps.study.design.axes import read_axis
 from setsweep.sweeps.study.design.layout import MAX_COMBINATIONS, axes_of
-from setsweep.sweeps.study.findings import Findings, Section
 from setsweep.sweeps.study.protocol import first_seeds, seeds_rule
 from setsweep.sweeps.study.study import Arm, Search
+from setsweep.sweeps.study.text.findings import Findings, Section
 from setsweep.sweeps.study.varied import Sensitivity
 from setsweep.trainables.settings.rules import one_of, whole
 from setsweep.trainables.settings.setting import Setting

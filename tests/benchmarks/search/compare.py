@@ -21,7 +21,7 @@ from landscapes import Array, Landscape, laws, real
 from rules import RULES
 from searches import SEARCHES
 
-from setsweep.sweeps.planning.cube import sobol
+from setsweep.sweeps.planning.samplers.cube import sobol
 
 Kept = dict[tuple[str, str], dict[int, float]]  # landscape and search: regret by repetition
 

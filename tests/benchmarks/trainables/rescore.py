@@ -18,9 +18,9 @@ import torch
 from setsweep.data.dataset import Dataset, Split
 from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.config.run_result import RunResult
-from setsweep.trainables.evaluation.rescore import Rescoring, rescored
-from setsweep.trainables.evaluation.score_store import ScoreWriter, read_scores
-from setsweep.trainables.evaluation.scored_splits import Splits
+from setsweep.trainables.evaluation.kept.rescore import Rescoring, rescored
+from setsweep.trainables.evaluation.kept.score_store import ScoreWriter, read_scores
+from setsweep.trainables.evaluation.kept.scored_splits import Splits
 
 CLASSES = 100
 

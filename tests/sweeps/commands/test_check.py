@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from setsweep.sweeps.study.reader import read_study
-from setsweep.sweeps.study.source import bundled_studies
+from setsweep.sweeps.study.text.source import bundled_studies
 
 
 def test_a_study_that_can_be_run_is_said_to_be_so_and_nothing_is_written(setsweep: Any, small: Path) -> None:

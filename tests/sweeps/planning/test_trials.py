@@ -16,7 +16,7 @@ from setsweep.sweeps.execution.simulated_executor import SimulatedExecutor, Weat
 from setsweep.sweeps.planning.choice import value_in_search
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
-from setsweep.sweeps.planning.suggestions import Suggestions
+from setsweep.sweeps.planning.samplers.suggestions import Suggestions
 from setsweep.sweeps.planning.trials import KnownTrials, Trials
 from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.study.space import Space

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from setsweep.sweeps.records.mlflow_quiet import keep_quiet
+from setsweep.sweeps.records.mlflow.quiet import keep_quiet
 
 
 @pytest.fixture

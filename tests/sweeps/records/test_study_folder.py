@@ -20,9 +20,9 @@ from setsweep.sweeps.records.study_folder import (
     study_folder,
 )
 from setsweep.sweeps.study.defaults import DEFAULTS
-from setsweep.sweeps.study.errors import StudyError
 from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.study.text.errors import StudyError
 
 TEXT = "study: mine\ndata: {name: digits}\nmodel: {name: linear}\nk: 2\narms: {cross_entropy: {}, focal: {}}\n"
 

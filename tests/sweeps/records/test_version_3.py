@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from setsweep.sweeps.planning.planner import Planner
-from setsweep.sweeps.planning.suggestions import Suggestions
+from setsweep.sweeps.planning.samplers.suggestions import Suggestions
 from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.study.defaults import as_begun
 from setsweep.sweeps.study.reader import read_study

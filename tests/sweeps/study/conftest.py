@@ -11,10 +11,10 @@ import pytest
 from jsonschema import Draft202012Validator
 from jsonschema.protocols import Validator
 
-from setsweep.sweeps.study.errors import StudyError
 from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.study.schema.study import study_schema
 from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.study.text.errors import StudyError
 
 EXAMPLE = """\
 study: fashion-losses

@@ -11,10 +11,10 @@ import pytest
 from setsweep.losses import LOSSES
 from setsweep.losses.values import nearest
 from setsweep.sweeps.study.arms import read_arms
-from setsweep.sweeps.study.findings import Findings
-from setsweep.sweeps.study.source import read_source
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.study import Arm, Study
+from setsweep.sweeps.study.text.findings import Findings
+from setsweep.sweeps.study.text.source import read_source
 from setsweep.sweeps.study.training import TrainingBlock
 from setsweep.trainables.config.run_config import TRAINING
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from jsonschema.protocols import Validator
 
-from setsweep.sweeps.study.errors import StudyError
 from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.study.text.errors import StudyError
 from setsweep.trainables.settings.yaml_text import dump_yaml, read_yaml
 
 Read = Callable[..., Study]

@@ -9,7 +9,7 @@ import pytest
 from setsweep.losses import LOSSES
 from setsweep.sweeps.study.fields import fields_at, study_groups
 from setsweep.sweeps.study.reader import read_study
-from setsweep.sweeps.study.source import bundled_studies
+from setsweep.sweeps.study.text.source import bundled_studies
 from setsweep.trainables.config.training import flatten
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from setsweep.sweeps.study.errors import StudyError
 from setsweep.sweeps.study.published import Published
 from setsweep.sweeps.study.reader import read_study
-from setsweep.sweeps.study.source import bundled_studies
 from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.study.text.errors import StudyError
+from setsweep.sweeps.study.text.source import bundled_studies
 
 TEXT = """\
 study: beside

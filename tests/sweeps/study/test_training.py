@@ -10,9 +10,9 @@ import pytest
 
 from setsweep.data.augmentation import Augmentation
 from setsweep.sweeps.study.design.configuration import plain_config
-from setsweep.sweeps.study.errors import StudyError
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.study.text.errors import StudyError
 from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.config.presets import PRESETS
 from setsweep.trainables.config.run_config import TRAINING

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from setsweep.sweeps import rescore, run_study
-from setsweep.sweeps.study.errors import StudyError
+from setsweep.sweeps.study.text.errors import StudyError
 from setsweep.sweeps.sweep.rescoring_fields import asked_of
 from setsweep.sweeps.sweep.result import StudyResult
 

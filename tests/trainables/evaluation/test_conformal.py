@@ -17,10 +17,10 @@ from setsweep.trainables.conformal.how import Conformal
 from setsweep.trainables.conformal.sets import CALIBRATIONS, SCORES
 from setsweep.trainables.evaluation import conformal
 from setsweep.trainables.evaluation.conformal import Calibrator, ConformalMeter, Scorer, conformal_sets
+from setsweep.trainables.evaluation.kept.rescore import Rescoring, rescored
+from setsweep.trainables.evaluation.kept.score_store import TOLERANCE, read_scores
 from setsweep.trainables.evaluation.metric import Metric, conformal_metrics
 from setsweep.trainables.evaluation.predictor import SetPredictor
-from setsweep.trainables.evaluation.rescore import Rescoring, rescored
-from setsweep.trainables.evaluation.score_store import TOLERANCE, read_scores
 from setsweep.trainables.loop import train, train_seeds
 
 EVERY = {"scores": list(SCORES), "calibrations": list(CALIBRATIONS)}

@@ -9,7 +9,7 @@ import pytest
 
 from setsweep.data import DATASETS
 from setsweep.losses import LOSSES
-from setsweep.sweeps.study.source import bundled_studies
+from setsweep.sweeps.study.text.source import bundled_studies
 
 SETTING = {"default", "must_be", "default_space", "unit", "about"}
 

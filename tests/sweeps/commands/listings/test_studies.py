@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from setsweep.sweeps.study.source import bundled_studies
+from setsweep.sweeps.study.text.source import bundled_studies
 
 
 def test_every_bundled_study_has_a_row_with_its_data_and_its_arms(setsweep: Any) -> None:

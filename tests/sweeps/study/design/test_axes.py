@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from setsweep.sweeps.study.design.axes import is_logarithmic, read_axis
-from setsweep.sweeps.study.errors import StudyError
-from setsweep.sweeps.study.findings import Findings
-from setsweep.sweeps.study.source import read_source
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.study import Arm
+from setsweep.sweeps.study.text.errors import StudyError
+from setsweep.sweeps.study.text.findings import Findings
+from setsweep.sweeps.study.text.source import read_source
 from setsweep.sweeps.study.varied import Axis
 
 MINE = Arm(name="mine", loss="avgk")

@@ -12,10 +12,10 @@ from setsweep.data import DATASETS
 from setsweep.sweeps.study.design.addresses import point_for
 from setsweep.sweeps.study.design.configuration import plain_config
 from setsweep.sweeps.study.design.grid import read_grid
-from setsweep.sweeps.study.errors import StudyError
-from setsweep.sweeps.study.findings import Findings
-from setsweep.sweeps.study.source import read_source
 from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.study.text.errors import StudyError
+from setsweep.sweeps.study.text.findings import Findings
+from setsweep.sweeps.study.text.source import read_source
 from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.config.run_config import TRAINING
 from setsweep.trainables.config.sections import check_data, check_model

@@ -10,11 +10,11 @@ import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 from jsonschema.protocols import Validator
 
-from setsweep.sweeps.study.errors import StudyError
 from setsweep.sweeps.study.reader import FIELDS
 from setsweep.sweeps.study.schema.study import study_schema
-from setsweep.sweeps.study.source import bundled_studies, open_study
 from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.study.text.errors import StudyError
+from setsweep.sweeps.study.text.source import bundled_studies, open_study
 from setsweep.trainables.config.run_config import TRAINING
 from setsweep.trainables.config.sections import TABLES, declared_settings
 from setsweep.trainables.settings.yaml_text import read_yaml

@@ -1,0 +1,1 @@
+"""What writes into MLflow and asks it; every import of MLflow is here."""
