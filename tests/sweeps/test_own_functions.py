@@ -103,11 +103,17 @@ def test_a_loss_that_breaks_the_contract_is_refused_before_training(
     assert (ran.code, said in ran.err) == (2, True), ran
 
 
-def test_a_loss_of_a_package_that_is_not_the_users_own_is_refused(here: Path, setsweep: Callable[..., Any]) -> None:
-    (here / "my-loss.yaml").write_text(STUDY.replace("my_losses:sharpened", "setsweep.losses.focal:focal"))
-    ran = setsweep("run", "my-loss.yaml", "--in-process", "--set", "arms.mine.gamma=1", "--set", "search=null")
+def test_a_loss_of_a_module_elsewhere_is_refused_unless_that_is_allowed(
+    here: Path, setsweep: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "losses_of_a_stranger.py").write_text((here / "my_losses.py").read_text())
+    monkeypatch.syspath_prepend(elsewhere)
+    (here / "my-loss.yaml").write_text(STUDY.replace("my_losses:sharpened", "losses_of_a_stranger:sharpened"))
+    ran = setsweep("run", "my-loss.yaml", "--in-process")
     assert ran.code == 2
     assert "loss.name must be a function of a module in the study's folder, or of a package that --allow" in ran.err
+    assert "losses_of_a_stranger" not in sys.modules
 
 
 RANK = "test/my_metrics:mean_rank"

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import torch
 
 from setsweep.data import load_dataset
 from setsweep.sweeps.execution.executor import Executor, GroupSize, Job, Outcome
@@ -21,6 +22,15 @@ from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.loop import train
 
 PATIENCE = 90.0
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    """As many as a slot with one CPU has: sums of two threads differ in the last bit."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 def _outcome(config: RunConfig) -> RunResult:
