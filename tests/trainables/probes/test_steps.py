@@ -119,7 +119,8 @@ def test_the_forecast_of_a_run_is_about_what_it_takes(seeds: int, slow: Any, see
     # test the models of several epochs
     slow["training"] |= {"epochs": 4}
     configs, datasets = seed_group(seeds, **slow)
-    forecast = seeds * run_seconds(configs, datasets, seconds=1.0)
-    assert 17 * PASS <= forecast < 2 * 17 * PASS
-    whole = sum(result.seconds for result in train_seeds(configs, datasets=datasets))
-    assert whole / 2 < forecast < 2 * whole
+    # Other work on the machine only lengthens what is measured: the shortest of a few is about the passes alone.
+    forecasts = [seeds * run_seconds(configs, datasets, seconds=1.0) for _ in range(3)]
+    wholes = [sum(result.seconds for result in train_seeds(configs, datasets=datasets)) for _ in range(2)]
+    assert 17 * PASS <= min(forecasts) < 2 * 17 * PASS
+    assert min(wholes) / 2 < min(forecasts) < 2 * min(wholes)
