@@ -35,6 +35,7 @@ from setsweep.sweeps.reports.shown_metrics import in_order, main_metrics
 from setsweep.sweeps.reports.wording import contrast_name, is_accuracy, is_share, long_metric_label, scaled, settings
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.statistics.methods.intervals import cut_to
+from setsweep.sweeps.statistics.published import by_place
 from setsweep.sweeps.study.study import Point
 
 KINDS = ("metrics", "differences", "sensitivity")
@@ -82,7 +83,7 @@ def _drawings(report: Report, folder: Path) -> Iterator[tuple[Path, Callable[[Pa
             yield folder / file_name("metrics", index, point), partial(_draw_per_arm, report, metrics, point)
     for index, point in points:
         yield folder / file_name("differences", index, point), partial(_draw_differences, report, point)
-    for index, where in enumerate(dict.fromkeys(each.published.where for each in report.published), 1):
+    for index, where in enumerate(by_place(report.published), 1):
         yield folder / f"published-{index}.png", partial(draw_published, report, where)
     for index, point in points:
         yield folder / file_name("sensitivity", index, point), partial(draw_sensitivity, report, point)

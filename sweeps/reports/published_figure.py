@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from setsweep.sweeps.reports.panels import add_title, look, name_rows, names_width, panels, save
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.wording import long_metric_label, place, scaled
-from setsweep.sweeps.statistics.published import Beside
+from setsweep.sweeps.statistics.published import Beside, by_place
 
 
 def draw_published(report: Report, where: str, path: Path) -> Path | None:
@@ -19,7 +19,7 @@ def draw_published(report: Report, where: str, path: Path) -> Path | None:
     The whiskers of what was published are what its paper prints, interval or deviation. None where nothing of it has
     been found yet.
     """
-    shown = [each for each in report.published if each.published.where == where]
+    shown = by_place(report.published)[where]
     if not any(each.mean is not None for each in shown):
         return None
     metrics = list(dict.fromkeys(each.published.metric for each in shown))

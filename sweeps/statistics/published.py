@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from setsweep.sweeps.statistics.aggregates import Aggregate
@@ -37,6 +37,14 @@ def beside_published(study: Study, aggregates: Sequence[Aggregate]) -> list[Besi
     """A row for each published number of the study, in its order."""
     ours = {(a.arm, point_key(a.point), a.metric): a for a in aggregates if a.stage == "confirm"}
     return [_beside(each, ours.get((each.arm, point_key(each.point), each.metric))) for each in study.published]
+
+
+def by_place(rows: Iterable[Beside]) -> dict[str, list[Beside]]:
+    """The rows of each table or figure of a paper, in their order."""
+    found: dict[str, list[Beside]] = {}
+    for each in rows:
+        found.setdefault(each.published.where, []).append(each)
+    return found
 
 
 def _beside(published: Published, ours: Aggregate | None) -> Beside:

@@ -10,7 +10,7 @@ from setsweep.sweeps.commands.listings.listing import table
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.study_folder import stored_planner, study_folder
 from setsweep.sweeps.reports.report import build_report
-from setsweep.sweeps.statistics.published import Beside
+from setsweep.sweeps.statistics.published import Beside, by_place
 from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.study.study import Study
 from setsweep.sweeps.study.text.source import bundled_studies
@@ -37,10 +37,7 @@ def _rows(study: Study, storage: str) -> list[tuple[str, ...]]:
     folder = study_folder(storage, study.name)
     planner = stored_planner(study, folder) if folder.is_dir() else Planner(study)
     report = build_report(study, planner.runs())
-    by_place: dict[str, list[Beside]] = {}
-    for each in report.published:
-        by_place.setdefault(each.published.where, []).append(each)
-    return [(where, study.name, str(planner.total), *_counts(own)) for where, own in by_place.items()]
+    return [(where, study.name, str(planner.total), *_counts(own)) for where, own in by_place(report.published).items()]
 
 
 def _counts(rows: Sequence[Beside]) -> tuple[str, str, str]:

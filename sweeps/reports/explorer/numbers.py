@@ -39,7 +39,6 @@ def numbers(report: Report) -> dict[str, Any]:
     return {
         "confidence": study.compare.confidence,
         "primary": places.get(study.primary, 0),
-        "baseline": study.compare.baseline,
         "equal": MIN_SPREAD,
         "metrics": [_metric(metric) for metric in metrics],
         "points": [settings(point) for point in study.points()],

@@ -8,22 +8,19 @@ from typing import Any
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.tables.table import Cell, Table
 from setsweep.sweeps.reports.wording import MISSING, metric_label, number, settings, with_half_width
-from setsweep.sweeps.statistics.published import Beside
+from setsweep.sweeps.statistics.published import Beside, by_place
 
 INSIDE: Mapping[bool | None, str] = {True: "yes", False: "no", None: MISSING}
 
 
 def published_tables(report: Report) -> list[Table]:
     """One table for each table or figure of a paper: published, ours, the difference, and whether it is inside."""
-    by_place: dict[str, list[Beside]] = {}
-    for each in report.published:
-        by_place.setdefault(each.published.where, []).append(each)
     at = ("at",) if report.study.grid else ()
     header = ("arm", *at, "metric", "published", "ours", "n", "ours - published", "inside")
     text = (0, 1, 2, 7) if at else (0, 1, 6)
     return [
         Table(f"Beside the published: {where}", header, tuple(_row(each, at=bool(at)) for each in rows), text)
-        for where, rows in by_place.items()
+        for where, rows in by_place(report.published).items()
     ]
 
 
