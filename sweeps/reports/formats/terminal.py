@@ -60,17 +60,35 @@ def blocks_text(
 
 
 def _split(table: Table, width: int) -> list[list[int]]:
-    """The columns of each part of the table: the first in all parts, the others once, a "p" beside what it tests."""
+    """The columns of each part of the table: those that name a row in all parts, the others once.
+
+    A "p" stands beside what it tests. Of the columns that name a row only the first are repeated where all of them
+    would leave no room for the widest of the others.
+    """
     widths = [min(_column_width(table, index), _FOLDED) + _BETWEEN for index in range(len(table.header))]
-    parts = [[0]]
-    for index in range(1, len(table.header)):
-        follows = index + 1 < len(table.header) and table.header[index + 1] == "p"
-        needed = widths[index] + (widths[index + 1] if follows else 0)
-        together = sum(widths[i] for i in parts[-1]) + needed - _BETWEEN
-        if table.header[index] != "p" and len(parts[-1]) > 1 and together > width:
-            parts.append([0])
-        parts[-1].append(index)
+    steps = _inseparable(table)
+    widest = max((sum(widths[index] for index in step) for step in steps), default=0)
+    repeated = list(range(table.naming))
+    while len(repeated) > 1 and sum(widths[index] for index in repeated) + widest - _BETWEEN > width:
+        repeated.pop()
+    parts = [list(range(table.naming))]
+    for step in steps:
+        together = sum(widths[index] for index in [*parts[-1], *step]) - _BETWEEN
+        if together > width and len(parts[-1]) > len(repeated):
+            parts.append([*repeated])
+        parts[-1] += step
     return parts
+
+
+def _inseparable(table: Table) -> list[list[int]]:
+    """The columns that don't name a row, each with the "p" that follows it."""
+    steps: list[list[int]] = []
+    for index in range(table.naming, len(table.header)):
+        if table.header[index] == "p" and steps:
+            steps[-1].append(index)
+        else:
+            steps.append([index])
+    return steps
 
 
 def _column_width(table: Table, index: int) -> int:

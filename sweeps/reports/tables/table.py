@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 
@@ -15,7 +16,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A title, column headings, and rows of as many cells; the first column names the row.
+    """A title, column headings, and rows of as many cells; the first columns name the row.
 
     Args:
         text: indices of the columns that hold text, to be aligned left; the others hold numbers.
@@ -25,3 +26,9 @@ class Table:
     header: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     text: tuple[int, ...] = (0,)
+
+    @property
+    def naming(self) -> int:
+        """How many columns name a row: those with text before the first number, at least one."""
+        numbers = (index for index in itertools.count() if index not in self.text)
+        return min(max(1, next(numbers)), len(self.header))

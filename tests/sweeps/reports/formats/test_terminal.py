@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from setsweep.sweeps.reports.formats import render
-from setsweep.sweeps.reports.formats.terminal import text
+from setsweep.sweeps.reports.formats.terminal import blocks_text, text
 from setsweep.sweeps.reports.report import Report, build_report
+from setsweep.sweeps.reports.tables.comparisons import primary_tables
 from setsweep.sweeps.reports.tables.report_tables import all_tables
 from setsweep.sweeps.study.study import Arm, Compare
 
@@ -29,13 +30,33 @@ def test_a_table_keeps_to_the_width_and_loses_nothing(wounded: Report, width: in
     shown = text(wounded, width=width, colour=False)
     assert max(map(len, shown.splitlines())) <= width
     tables = all_tables(wounded)
-    assert [name for _, *names in _headings(shown) for name in names] == [
-        name for table in tables for name in table.header[1:]
+    named = {name for table in tables for name in table.header[: table.naming]}
+    assert [name for heading in _headings(shown) for name in heading if name not in named] == [
+        name for table in tables for name in table.header if name not in named
     ]
     arms = tuple(f"{arm} " for arm in wounded.study.arms)
-    rows = [_cells(line) for line in shown.splitlines() if line.startswith(arms)]
-    cells = [cell.text for table in tables for row in table.rows for cell in row[1:]]
-    assert Counter(cell for _, *row in rows for cell in row) == Counter(cells)
+    rows = [_cells(line) for line in shown.partition("\n±")[0].splitlines() if line.startswith(arms)]
+    repeated = {cell.text for table in tables for row in table.rows for cell in row[: table.naming]}
+    cells = [cell.text for table in tables for row in table.rows for cell in row if cell.text not in repeated]
+    assert Counter(cell for row in rows for cell in row if cell not in repeated) == Counter(cells)
+
+
+def _closer(report: Report, width: int) -> list[list[str]]:
+    """The headings of the parts of the table of the primary metric."""
+    return _headings(blocks_text("", "", primary_tables(report), width=width, colour=False))
+
+
+def test_every_part_of_a_table_names_its_rows_by_all_that_tells_them_apart(report: Report) -> None:
+    parts = _closer(report, 80)
+    assert len(parts) > 1
+    assert all(heading[:2] == ["arm", "at"] for heading in parts)
+
+
+def test_where_names_leave_no_room_for_a_column_the_first_one_is_repeated(report: Report) -> None:
+    first, *others = _closer(report, 45)
+    assert first[:2] == ["arm", "at"]
+    assert others
+    assert all(heading[0] == "arm" and "at" not in heading for heading in others)
 
 
 def test_a_table_that_fits_to_the_last_column_is_in_one_part(report: Report) -> None:
