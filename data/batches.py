@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -30,16 +33,35 @@ def normalise(inputs: Tensor, mean: Sequence[float] | None, std: Sequence[float]
     """
     if inputs.dtype != torch.uint8:
         return inputs.float()
-    scale, offset = _scale_and_offset(tuple(mean or (0.0,)), tuple(std or (1.0,)), inputs.device)
-    return inputs.to(torch.float32).mul_(scale).add_(offset)
+    factor, offset = _factor_and_offset(tuple(mean or (0.0,)), tuple(std or (1.0,)), inputs.device)
+    return inputs.to(torch.float32).mul_(factor).add_(offset)
+
+
+@dataclass(frozen=True)
+class PixelScale:
+    """How `normalise` scales the pixels of one image, for threads that have no use for torch's own.
+
+    Args:
+        mean: as there.
+        std: as there.
+    """
+
+    mean: Sequence[float] | None
+    std: Sequence[float] | None
+
+    def normalise(self, image: np.ndarray[Any, np.dtype[np.float32]]) -> None:
+        """Normalise pixels (channels, height, width) in 0..255 in place: to the bit as `normalise` does."""
+        factor, offset = _factor_and_offset(tuple(self.mean or (0.0,)), tuple(self.std or (1.0,)), torch.device("cpu"))
+        image *= factor.numpy()
+        image += offset.numpy()
 
 
 @lru_cache(maxsize=16)  # made once: on a GPU each making waits for the device
-def _scale_and_offset(mean: tuple[float, ...], std: tuple[float, ...], device: torch.device) -> tuple[Tensor, Tensor]:
+def _factor_and_offset(mean: tuple[float, ...], std: tuple[float, ...], device: torch.device) -> tuple[Tensor, Tensor]:
     """What pixels are multiplied by, and what is added: each (channels, 1, 1)."""
-    scale = [1 / (255 * deviation) for deviation in std]
+    factor = [1 / (255 * deviation) for deviation in std]
     offset = [-centre / deviation for centre, deviation in zip(mean, std, strict=True)]
     return (
-        torch.tensor(scale, dtype=torch.float32, device=device).view(-1, 1, 1),
+        torch.tensor(factor, dtype=torch.float32, device=device).view(-1, 1, 1),
         torch.tensor(offset, dtype=torch.float32, device=device).view(-1, 1, 1),
     )

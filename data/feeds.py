@@ -17,7 +17,7 @@ from torch import Tensor
 
 from setsweep.data.augment import Draws, centre_crop, crop_and_flip, cut_out, draw_augmentation, mix
 from setsweep.data.augmentation import Augmentation
-from setsweep.data.batches import epoch_order, normalise
+from setsweep.data.batches import PixelScale, epoch_order, normalise
 from setsweep.data.dataset import Dataset, Split
 from setsweep.data.decoding import Wanted, decode_batches
 from setsweep.data.image_files import ImageFiles
@@ -139,10 +139,16 @@ class TrainingFeed:
         return (each.to(self._device) for each in gathered)
 
     def _decoded(self, files: ImageFiles, order: Tensor, draws: Draws | None, steps: list[slice]) -> Iterator[Tensor]:
-        """The windows of each batch, already cropped."""
+        """The windows of each batch, already flipped, and on a CPU normalised."""
         assert draws is not None  # image files are always cropped
-        wanted: Iterator[Wanted] = (
-            (order[rows].tolist(), list(map(tuple, draws.places[rows].tolist()))) for rows in steps
+        flip = self._augmentation.flip
+        wanted = (
+            Wanted(
+                order[rows].tolist(),
+                list(map(tuple, draws.places[rows].tolist())),
+                draws.flips[rows].tolist() if flip else None,
+            )
+            for rows in steps
         )
         return _moved(files, wanted, self._dataset, self._device, self._threads, self._augmentation.pad_crop)
 
@@ -150,9 +156,9 @@ class TrainingFeed:
         """A batch ready for the model."""
         dataset, augmentation = self._dataset, self._augmentation
         labels = self._labels.index_select(0, indices)
-        if draws is not None and self._images:
-            padding = 0 if isinstance(self._inputs, ImageFiles) else augmentation.pad_crop  # decoded ones are cropped
-            inputs = crop_and_flip(inputs, draws, dataset.input_shape[1:], padding=padding, flip=augmentation.flip)
+        if draws is not None and self._images and not isinstance(self._inputs, ImageFiles):  # decoded ones are windows
+            size, padding = dataset.input_shape[1:], augmentation.pad_crop
+            inputs = crop_and_flip(inputs, draws, size, padding=padding, flip=augmentation.flip)
         values = normalise(inputs, dataset.mean, dataset.std)
         if draws is not None and augmentation.cutout:
             cut_out(values, draws.centres, augmentation.cutout)
@@ -178,7 +184,7 @@ def evaluation_batches(
     pieces = [slice(start, start + size) for start in range(0, len(split), size)]
     if isinstance(split.inputs, ImageFiles):
         every = range(len(split))
-        wanted: Iterator[Wanted] = ((list(every[rows]), None) for rows in pieces)
+        wanted = (Wanted(list(every[rows])) for rows in pieces)
         images = _moved(split.inputs, wanted, dataset, device, decode_threads, 0)
     else:
         stored = on_device(split.inputs, device)
@@ -196,10 +202,13 @@ def _moved(
     threads: int | None,
     padding: int,
 ) -> Iterator[Tensor]:
-    """Decoded windows on a device; copies to a GPU go on beside its work."""
+    """Decoded windows on a device; copies to a GPU go on beside its work. On a CPU they are normalised already."""
     assert dataset.crop is not None
     pinned = device.type == "cuda"
-    batches = decode_batches(files, wanted, size=dataset.crop, padding=padding, threads=threads, pinned=pinned)
+    scale = PixelScale(dataset.mean, dataset.std) if device.type == "cpu" else None
+    batches = decode_batches(
+        files, wanted, size=dataset.crop, padding=padding, threads=threads, pinned=pinned, scale=scale
+    )
     return (batch.to(device, non_blocking=pinned) for batch in batches)
 
 

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from setsweep.data import decoding
+from setsweep.data.batches import PixelScale, normalise
 from setsweep.data.decoding import Wanted, decode_all, decode_batches
 from setsweep.data.files import DataError
 from setsweep.data.image_files import ImageFiles, as_names
@@ -22,10 +23,10 @@ def files(write_images: Callable[..., None], tmp_path: Path) -> ImageFiles:
 
 
 WANTED: list[Wanted] = [
-    ([3, 1, 4], [(0, 1), (2, 3), (4, 5)]),
-    ([22, 0], None),
-    ([5], [(7, 7)]),
-    ([*range(10)], [(number, 2 * number) for number in range(10)]),
+    Wanted([3, 1, 4], [(0, 1), (2, 3), (4, 5)], [True, False, True]),
+    Wanted([22, 0], None, [False, True]),
+    Wanted([5], [(7, 7)]),
+    Wanted([*range(10)], [(number, 2 * number) for number in range(10)]),
 ]
 
 
@@ -34,12 +35,26 @@ def test_batches_are_the_images_wanted_whatever_the_number_of_threads(files: Ima
     batches = list(decode_batches(files, WANTED, size=10, padding=2, threads=threads))
 
     assert len(batches) == len(WANTED)
-    for batch, (indices, places) in zip(batches, WANTED, strict=True):
-        expected = [
-            torch.tensor(files.read(index, size=10, place=place, padding=2))
-            for index, place in zip(indices, places or [None] * len(indices), strict=True)
-        ]
-        assert torch.equal(batch, torch.stack(expected))
+    for batch, wanted in zip(batches, WANTED, strict=True):
+        assert torch.equal(batch, one_by_one(files, wanted))
+
+
+def one_by_one(files: ImageFiles, wanted: Wanted) -> torch.Tensor:
+    """A batch as it is said to be, (batch, 3, 10, 10) uint8."""
+    nothing: list[Any] = [None] * len(wanted)
+    rows = zip(wanted.indices, wanted.places or nothing, wanted.flips or nothing, strict=True)
+    read = [(torch.tensor(files.read(index, size=10, place=place, padding=2)), flip) for index, place, flip in rows]
+    return torch.stack([image.flip(-1) if flip else image for image, flip in read])
+
+
+@pytest.mark.parametrize(("mean", "std"), [(None, None), ((0.1, 0.5, 0.3), (0.2, 0.3, 0.7))])
+def test_windows_normalised_where_they_are_decoded_are_to_the_bit_those_normalised_later(
+    files: ImageFiles, mean: Any, std: Any
+) -> None:
+    batches = decode_batches(files, WANTED, size=10, padding=2, threads=2, scale=PixelScale(mean, std))
+
+    for batch, wanted in zip(batches, WANTED, strict=True):
+        assert torch.equal(batch, normalise(one_by_one(files, wanted), mean, std))
 
 
 def test_only_a_few_batches_are_decoded_ahead(files: ImageFiles) -> None:
@@ -48,7 +63,7 @@ def test_only_a_few_batches_are_decoded_ahead(files: ImageFiles) -> None:
     def wanted() -> Iterator[Wanted]:
         for number in range(23):
             begun.append(number)
-            yield [number], None
+            yield Wanted([number])
 
     batches = decode_batches(files, wanted(), size=10, threads=2)
     next(batches)
@@ -69,7 +84,7 @@ def test_giving_up_in_the_middle_ends_the_threads(files: ImageFiles) -> None:
 def test_an_image_that_can_not_be_read_stops_its_batch_by_name(files: ImageFiles) -> None:
     files.path(4).write_bytes(b"no picture")
 
-    batches = decode_batches(files, [([0, 1], None), ([4, 5], None)], size=10, threads=2)
+    batches = decode_batches(files, [Wanted([0, 1]), Wanted([4, 5])], size=10, threads=2)
 
     assert next(batches).shape == (2, 3, 10, 10)
     with pytest.raises(DataError, match=r"004\.jpg must be readable"):
