@@ -34,6 +34,7 @@ def command(
     in_process: bool = False,
     tracking_uri: str | None = None,
     replace: bool = False,
+    take_over: bool = False,
     retry_failed: bool = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -55,6 +56,7 @@ def command(
         in_process: no cluster: one run after the other in this process.
         tracking_uri: MLflow server or database; default: MLflow's own (./mlflow.db).
         replace: take a study changed under the same name as the new one.
+        take_over: take the study from a process that holds it, if that gives no sign of life for half a minute.
         retry_failed: train again what has failed before.
         quiet: print the table and errors alone.
         verbose: print a line for each run that ends.
@@ -74,7 +76,7 @@ def command(
     if detach:
         same: dict[str, object] = {"set": changes, "storage": storage, "address": address, "tracking-uri": tracking_uri}
         same |= {"in-process": in_process, "replace": replace, "retry-failed": retry_failed, "allow": allow}
-        same |= {"quiet": quiet, "verbose": verbose}
+        same |= {"quiet": quiet, "verbose": verbose, "take-over": take_over}
         return begin(["run", study, *as_words(same)], read.name, study_folder(storage, read.name))
     at_end = check_command(on_end)
     options = RunOptions(
@@ -82,6 +84,7 @@ def command(
         where=Where(address=address, in_process=in_process),
         tracking_uri=tracking_uri or (None if results_version is None else _beside(storage)),
         replace=replace,
+        take_over=take_over,
         retry_failed=retry_failed,
         verbose=verbose,
     )

@@ -11,7 +11,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from setsweep.sweeps.records.journal import Journal, locked
+from setsweep.sweeps.records.journal import Journal
+from setsweep.sweeps.records.lease import Lease
 from setsweep.sweeps.records.study_folder import ARCHIVED
 
 LARGE = ("models", "scores", "checkpoints")  # what no table needs
@@ -80,7 +81,7 @@ def archive(folder: Path, *, thin: bool = False) -> None:
     Raises:
         JournalError: a sweep is writing to it.
     """
-    with locked(folder):
+    with Lease(folder):
         for part in contents(folder, LARGE) if thin else ():
             shutil.rmtree(part.path)
         (folder / ARCHIVED).write_text(time.strftime("%Y-%m-%d %H:%M:%S\n"), encoding="utf-8")
@@ -104,7 +105,7 @@ def delete(folder: Path) -> None:
         raise ValueError(
             f"STUDY must lie in the storage itself, got {str(folder)!r}, a link to {str(folder.resolve())!r}."
         )
-    with locked(folder):
+    with Lease(folder):
         hidden = folder.rename(folder.with_name(f".deleted-{folder.name}-{time.time_ns()}"))
     try:
         shutil.rmtree(hidden)

@@ -6,32 +6,22 @@ the journal is opened again, so a result is either there or its run is trained a
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
 import os
-import socket
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from setsweep.sweeps.execution.errors import StorageLostError
 from setsweep.sweeps.planning.looks import Look
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.trials import KnownTrials, Trials
+from setsweep.sweeps.records.lease import FILE, JournalError, Lease, Say
 from setsweep.sweeps.study.defaults import DEFAULTS
 from setsweep.trainables.config.run_result import RunResult
 
-FILE = "journal.jsonl"
-WRITER = "writer.json"
 STATUSES = ("done", "diverged", "failed")
 _RESULT, _CURVES = b'"result":{"key":"', b'],"curves":{'
-
-
-class JournalError(ValueError):
-    """The journal can't be opened or written; the message says what to do."""
 
 
 class Journal:
@@ -41,12 +31,21 @@ class Journal:
         folder: made where it is missing; holds ``journal.jsonl``.
         read_only: for reports beside a sweep that runs: takes no lock and writes nothing.
         curves: False: results come without their curves, the most of each, so that many are read in half of the time.
+        take_over, say: see `records.lease.Lease`.
 
     Raises:
         JournalError: the folder can't be written, another sweep is writing to it, or a line in it is damaged.
     """
 
-    def __init__(self, folder: Path, *, read_only: bool = False, curves: bool = True) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        read_only: bool = False,
+        curves: bool = True,
+        take_over: bool = False,
+        say: Say | None = None,
+    ) -> None:
         assert curves or read_only, "what is written must be known whole"
         self.path = folder / FILE
         self._curves = curves
@@ -55,9 +54,7 @@ class Journal:
         self.group_sizes: dict[str, int] = {}
         self.trials = KnownTrials()
         self.looks: list[Look] = []
-        self._file: int | None = None
-        if not read_only:
-            self._file = _open(folder)
+        self._lease = None if read_only else Lease(folder, take_over=take_over, say=say)
         try:
             self._read(truncate=not read_only)
         except JournalError:
@@ -115,11 +112,9 @@ class Journal:
 
     def close(self) -> None:
         """Give the lock back."""
-        if self._file is not None:
-            with contextlib.suppress(OSError):
-                (self.path.parent / WRITER).unlink(missing_ok=True)
-            os.close(self._file)
-            self._file = None
+        if self._lease is not None:
+            self._lease.close()
+            self._lease = None
 
     def __enter__(self) -> Self:
         return self
@@ -176,64 +171,20 @@ class Journal:
             self.group_sizes[record["family"]] = record["seeds"]
 
     def check_there(self) -> None:
-        """Whether what is written can still be found. Raises StorageLostError: somebody has removed or replaced it."""
-        assert self._file is not None, "a journal opened for reading is not watched"
-        try:
-            there = os.path.samestat(self.path.stat(), os.fstat(self._file))
-        except OSError:
-            there = False
-        if not there:
-            raise StorageLostError(
-                f"{self.path} must stay where it is while the study runs, got it removed or replaced: what is trained "
-                "from now on could not be found again. Put it back, or begin anew with the same command."
-            )
+        """Whether what is written can still be found. Raises StorageLostError, see `Lease.check`."""
+        assert self._lease is not None, "a journal opened for reading is not watched"
+        self._lease.check()
 
     def _append(self, record: Mapping[str, Any]) -> None:
-        assert self._file is not None, "a journal opened for reading is not written"
+        assert self._lease is not None, "a journal opened for reading is not written"
         line = json.dumps(record, separators=(",", ":"), default=str) + "\n"
         rest = line.encode()
         try:
             while rest:
-                rest = rest[os.write(self._file, rest) :]
-            os.fsync(self._file)
+                rest = rest[os.write(self._lease.file, rest) :]
+            os.fsync(self._lease.file)
         except OSError as error:
             raise JournalError(f"{self.path}: must be written to go on, got: {error.strerror}.") from None
-
-
-@contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Within it no sweep writes into the folder, whose journal need not be in order. Raises JournalError: one does."""
-    file = _open(folder)
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            (folder / WRITER).unlink(missing_ok=True)
-        os.close(file)
-
-
-def _open(folder: Path) -> int:
-    """The journal, for this process alone."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file = os.open(folder / FILE, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise JournalError(
-            f"storage must be a folder that can be written, got {str(folder)!r}: {error.strerror}."
-        ) from None
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(file)
-        if isinstance(error, BlockingIOError):
-            another = f"which another one is writing{_writer(folder)}"
-            rule = f"be written by one sweep at a time, got {str(folder)!r}, {another}."
-        else:
-            rule = f"be on a file system with locks, got {str(folder)!r}: {error.strerror}."
-        raise JournalError(f"storage must {rule}") from None
-    _flush_entry(folder)
-    _sign(folder)
-    return file
 
 
 def _load_without_curves(line: bytes) -> Any:
@@ -250,27 +201,3 @@ def _load_without_curves(line: bytes) -> Any:
         return json.loads(b"".join((*parts, line[at:])))
     except ValueError:
         return json.loads(line)
-
-
-def _sign(folder: Path) -> None:
-    """Leave word of who writes, for whoever finds the journal locked; the lock itself is the system's."""
-    writer = {"host": socket.gethostname(), "pid": os.getpid(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
-    with contextlib.suppress(OSError):
-        (folder / WRITER).write_text(json.dumps(writer), encoding="utf-8")
-
-
-def _writer(folder: Path) -> str:
-    try:
-        writer = json.loads((folder / WRITER).read_text(encoding="utf-8"))
-        return f" (process {writer['pid']} on {writer['host']}, since {writer['since']})"
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
-
-
-def _flush_entry(folder: Path) -> None:
-    """A new file is safe from a power cut when its entry in the folder is, too."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

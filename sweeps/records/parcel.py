@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from setsweep.sweeps.records.journal import FILE, Journal
+from setsweep.sweeps.records.journal import Journal
+from setsweep.sweeps.records.lease import FILE
 from setsweep.sweeps.study.reader import NAME, read_study
 
 MANIFEST = "setsweep.json"

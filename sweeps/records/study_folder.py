@@ -13,7 +13,8 @@ from setsweep.losses.values import nearest
 from setsweep.sweeps.planning.looks import Look
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
-from setsweep.sweeps.records.journal import FILE, Journal, JournalError
+from setsweep.sweeps.records.journal import Journal
+from setsweep.sweeps.records.lease import FILE, JournalError, Say
 from setsweep.sweeps.study.defaults import DEFAULTS, as_begun
 from setsweep.sweeps.study.difference import describe_difference
 from setsweep.sweeps.study.reader import read_study
@@ -75,7 +76,9 @@ def _size(path: Path) -> int:
         return 0
 
 
-def open_journal(study: Study, folder: Path, *, replace: bool = False) -> Journal:
+def open_journal(
+    study: Study, folder: Path, *, replace: bool = False, take_over: bool = False, say: Say | None = None
+) -> Journal:
     """The study's journal, open for writing.
 
     Arms, grid points, trials and seeds may be added or changed from one time to the next: what is new is trained, what
@@ -86,12 +89,13 @@ def open_journal(study: Study, folder: Path, *, replace: bool = False) -> Journa
         study: what is to be run; where it was begun under other defaults (see `Journal.defaults`), those count.
         folder: see `study_folder`.
         replace: take a study with other contents as the new one; results of equal runs are still used.
+        take_over, say: see `records.lease.Lease`.
 
     Raises:
         JournalError: the folder can't be written, or another sweep writes to it.
         OtherStudyError: the storage holds this name with other contents; says what differs and what to choose from.
     """
-    journal = Journal(folder)
+    journal = Journal(folder, take_over=take_over, say=say)
     replace = replace or not journal.results
     defaults = DEFAULTS if replace else journal.defaults
     study = as_begun(study, defaults)

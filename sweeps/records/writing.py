@@ -8,7 +8,7 @@ import os
 import socket
 from pathlib import Path
 
-from setsweep.sweeps.records.journal import FILE, WRITER
+from setsweep.sweeps.records.lease import FILE, WRITER
 
 
 def writing_process(folder: Path) -> int | None:

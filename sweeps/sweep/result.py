@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from setsweep.sweeps.planning.candidate import OfCandidate
 from setsweep.sweeps.planning.planned_run import PlannedRun
-from setsweep.sweeps.records.journal import FILE
+from setsweep.sweeps.records.lease import FILE
 from setsweep.sweeps.records.study_folder import model_folder, stored_state, stored_study
 from setsweep.sweeps.reports.formats import render
 from setsweep.sweeps.reports.report import build_report

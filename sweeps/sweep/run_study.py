@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -46,6 +47,7 @@ class RunOptions:
         where: where runs are trained.
         tracking_uri: MLflow server or database; None: MLflow's own default.
         replace: take a study changed under the same name as the new one.
+        take_over: take the study from a process that holds it and gives no sign of life.
         retry_failed: train again what has failed before.
         verbose: whether each run that ends is shown.
     """
@@ -54,6 +56,7 @@ class RunOptions:
     where: Where = field(default_factory=Where)
     tracking_uri: str | None = None
     replace: bool = False
+    take_over: bool = False
     retry_failed: bool = False
     verbose: bool = False
 
@@ -94,7 +97,8 @@ def run_study(study: Study, options: RunOptions, console: Console) -> Ended:
         ValueError: a run that can't be trained, storage that can't be written, another study in it, no such cluster.
     """
     folder = study_folder(options.storage, study.name)
-    with open_journal(study, folder, replace=options.replace) as journal:
+    say = partial(console.print, highlight=False, markup=False)
+    with open_journal(study, folder, replace=options.replace, take_over=options.take_over, say=say) as journal:
         study = as_begun(study, journal.defaults)
         failed_again = {key for key, result in journal.results.items() if result.status == "failed"}
         known = journal.results.items()

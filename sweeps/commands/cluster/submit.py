@@ -36,6 +36,7 @@ def command(
     tracking_uri: str | None = None,
     rate: Path | None = None,
     replace: bool = False,
+    take_over: bool = False,
     retry_failed: bool = False,
     max_time: float | None = None,
     max_runs: int | None = None,
@@ -54,6 +55,7 @@ def command(
         tracking_uri: MLflow server, as the cluster reaches it; default: the one that the cluster's head has.
         rate: a file with what runs take, as 'plan --save-rate' has measured it on such a machine.
         replace: take a study changed under the same name as the new one.
+        take_over: take the study from a process that holds it, if that gives no sign of life for half a minute.
         retry_failed: train again what has failed before.
         max_time: hours after which the sweep ends with what it has; the study's budget.max_time.
         max_runs: runs of the study that are trained at most; its budget.max_runs.
@@ -78,6 +80,7 @@ def command(
             "allow": allow,
         }
         options |= {"tracking-uri": tracking_uri, "replace": replace, "retry-failed": retry_failed}
+        options |= {"take-over": take_over}
         words = ["setsweep", "run", pack(read, Path(folder)), *as_words(options)]
         name = service.submit(words, read.name, storage=storage, folder=Path(folder))
     print(f"{name}: submitted to {service.address}.", flush=True)

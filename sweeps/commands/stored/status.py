@@ -17,7 +17,7 @@ from setsweep.sweeps.commands.stored.progress import StudyProgress, progress_of,
 from setsweep.sweeps.commands.stored.watching import running_lines
 from setsweep.sweeps.commands.stored.watching import watch as watch_table
 from setsweep.sweeps.records.archive import is_archived
-from setsweep.sweeps.records.journal import FILE
+from setsweep.sweeps.records.lease import FILE
 from setsweep.sweeps.records.running import live_metric
 from setsweep.sweeps.records.status_file import running_runs
 from setsweep.sweeps.records.study_folder import storage_folder, storages_nearby, stored_studies, stored_study

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from setsweep.sweeps.planning.planned_run import PlannedRun
-from setsweep.sweeps.records.journal import FILE, Journal, JournalError
+from setsweep.sweeps.records.journal import Journal
+from setsweep.sweeps.records.lease import FILE, JournalError
 from setsweep.trainables.config.run_result import RunResult
 
 PATIENCE = 60
@@ -192,10 +193,8 @@ def test_a_folder_in_the_place_of_the_journal_is_refused(tmp_path: Path) -> None
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk without room")
 def test_a_full_disk_ends_with_a_clear_error(tmp_path: Path, make_pair: Callable[..., Any]) -> None:
-    (tmp_path / "journal.jsonl").symlink_to("/dev/full")
-    journal = Journal.__new__(Journal)  # reading /dev/full would never end
-    journal.path, journal.results = tmp_path / "journal.jsonl", {}
-    journal._file = os.open(journal.path, os.O_WRONLY)
+    journal = Journal(tmp_path)
+    os.dup2(os.open("/dev/full", os.O_WRONLY), journal._lease.file)
     run, result = make_pair("focal", 0.0, 0)
     with pytest.raises(JournalError, match="must be written to go on, got: No space left on device"):
         journal.add_all([(run, result)])

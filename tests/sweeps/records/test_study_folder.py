@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from setsweep.sweeps.records.journal import Journal, JournalError
+from setsweep.sweeps.records.journal import Journal
+from setsweep.sweeps.records.lease import JournalError
 from setsweep.sweeps.records.study_folder import (
     OtherStudyError,
     check_same_study,

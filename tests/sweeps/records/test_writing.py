@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from setsweep.sweeps.records.journal import WRITER, Journal
+from setsweep.sweeps.records.journal import Journal
+from setsweep.sweeps.records.lease import WRITER
 from setsweep.sweeps.records.writing import writing_process
 
 

@@ -15,7 +15,8 @@ from setsweep.sweeps.execution.errors import StorageLostError
 from setsweep.sweeps.execution.simulated_executor import SimulatedExecutor
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
-from setsweep.sweeps.records.journal import FILE, Journal
+from setsweep.sweeps.records.journal import Journal
+from setsweep.sweeps.records.lease import FILE
 from setsweep.sweeps.study.study import Study
 from setsweep.sweeps.sweep.loop import Sweep
 from setsweep.trainables.config.run_config import RunConfig
