@@ -20,6 +20,7 @@ from cyclopts.completion.detect import ShellDetectionError
 
 from setsweep.sweeps.commands.exit_codes import BAD_INPUT, DONE, FAILED, STOPPED
 from setsweep.sweeps.execution.errors import ExecutorError
+from setsweep.sweeps.sweep.stopping import sigterm_as_interrupt
 
 os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
 
@@ -28,11 +29,12 @@ _COMMAND = re.compile(r'^def command\(.*?"""(.*?)[\n"]', re.MULTILINE | re.DOTAL
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit codes: 0 done, 1 some runs failed or none could be started, 2 bad input, 130 stopped by Ctrl-C."""
+    """Exit codes: 0 done, 1 some runs failed or none could be started, 2 bad input, 130 stopped (Ctrl-C, SIGTERM)."""
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))  # a study may name functions of the user's; workers look there as well
     try:
-        code = _app()(arguments, exit_on_error=False, print_error=False)
+        with sigterm_as_interrupt():
+            code = _app()(arguments, exit_on_error=False, print_error=False)
         sys.stdout.flush()  # where the reader of a pipe has gone, that shows now and not at the exit
     except CycloptsError as error:
         return _refused(f"{error} 'setsweep --help' lists the commands, 'setsweep COMMAND --help' what one takes.")
@@ -61,6 +63,7 @@ def _app() -> App:
         help=ABOUT,
         version=_version,
         default_parameter=Parameter(negative=()),
+        suppress_keyboard_interrupt=False,  # which `main` answers
         result_action="return_value",
     )
     for module, about in commands().items():

@@ -27,6 +27,7 @@ def attempt(
     keep_models: Sequence[KeepModel | None] = (),
     keep_scores: Sequence[Path | None] = (),
     on_epoch: Report | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> list[RunResult]:
     """`train_seeds`, with any exception recorded as a failed run.
 
@@ -39,7 +40,10 @@ def attempt(
         dataset: gives the data of each; may raise like anything else.
         attempts: how often these runs have been started, this time included.
         checkpoint: see `trainables.loop.train`.
-        keep_models, keep_scores, on_epoch: see `trainables.loop.train_seeds`.
+        keep_models, keep_scores, on_epoch, stop: see `trainables.loop.train_seeds`.
+
+    Raises:
+        trainables.checkpoint.Interrupted: it was to stop, which is no failure.
     """
     started = time.time()
     keep_models = keep_models or [None] * len(configs)
@@ -53,6 +57,7 @@ def attempt(
                 keep_models=keep_models,
                 keep_scores=keep_scores,
                 on_epoch=on_epoch,
+                stop=stop,
             )
             return [replace(result, attempts=attempts) for result in results]
         except Exception as error:  # noqa: BLE001 - a run must never take the sweep with it, whatever it raises
@@ -73,5 +78,6 @@ def attempt(
             keep_models=keep_models[part],
             keep_scores=keep_scores[part],
             on_epoch=on_epoch,
+            stop=stop,
         )
     ]

@@ -16,6 +16,10 @@ import torch
 WRITING_SHARE = 0.02  # of the time is spent on writing checkpoints, at most
 
 
+class Interrupted(BaseException):
+    """A run was asked to stop, and has written its checkpoint, if it has one. No error, which something would catch."""
+
+
 @dataclass
 class Saver:
     """Writes the checkpoint of a run when it is due.
@@ -26,25 +30,43 @@ class Saver:
             `WRITING_SHARE` of the time; 0: one is due after every step, whatever it costs.
         key: of the run.
         clock: in seconds.
+        stop: asked after every step; once it says so, the run stops there.
     """
 
     path: Path | None
     every: float
     key: str
     clock: Callable[[], float] = time.monotonic
+    stop: Callable[[], bool] = lambda: False
     _due: float = field(init=False)
 
     def __post_init__(self) -> None:
         self._due = self.clock() + self.every
 
     def maybe(self, state: Callable[[], dict[str, Any]]) -> None:
-        """Write the state if a checkpoint is due; else the state is not asked for, which may wait for a GPU."""
+        """Write the state if a checkpoint is due; else the state is not asked for, which may wait for a GPU.
+
+        Raises:
+            Interrupted: see `stop_if_asked`.
+        """
+        self.stop_if_asked(state)
         if self.path is None or (started := self.clock()) < self._due:
             return
         save_checkpoint({"key": self.key, **state()}, self.path)
         written = self.clock()
         wait = max(self.every, (written - started) / WRITING_SHARE) if self.every else 0.0
         self._due = written + wait
+
+    def stop_if_asked(self, state: Callable[[], dict[str, Any]]) -> None:
+        """Write the state where the run is to stop, and not else.
+
+        Raises:
+            Interrupted: it is.
+        """
+        if self.stop():
+            if self.path is not None:
+                save_checkpoint({"key": self.key, **state()}, self.path)
+            raise Interrupted
 
 
 def save_checkpoint(state: dict[str, Any], path: Path) -> None:

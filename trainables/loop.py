@@ -94,6 +94,7 @@ def train_seeds(
     keep_models: Sequence[KeepModel | None] | None = None,
     keep_scores: Sequence[Path | None] = (),
     on_epoch: Report | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> list[RunResult]:
     """Train a seed group: several seeds of one configuration together; with one, this is `train`.
 
@@ -104,12 +105,14 @@ def train_seeds(
         checkpoint_seconds: see `train`.
         keep_models, keep_scores: see `train`; of each.
         on_epoch: called after each evaluation with the seed, the epoch and its metrics.
+        stop: asked after every step whether to stop there.
 
     Returns:
         The result of each. The seconds of training are shared equally among them.
 
     Raises:
         ValueError, data.files.DataError: see `train`.
+        Interrupted: it was to stop; the checkpoint holds all steps that were taken.
     """
     started = time.time()
     keep_models = keep_models or [None] * len(configs)
@@ -121,7 +124,7 @@ def train_seeds(
         if checkpoint is not None and (state := load_checkpoint(checkpoint, key=key)):
             group.restore(state)
         clock = time.perf_counter()
-        group.finish(Saver(checkpoint, checkpoint_seconds, key), on_epoch)
+        group.finish(Saver(checkpoint, checkpoint_seconds, key, stop=stop), on_epoch)
         seconds = (group.seconds + time.perf_counter() - clock) / len(configs)
         used = runtime(group.training, device, seeds=len(configs), decoder=datasets[0].decoded_by)
     for history, dataset, keep in zip(group.histories, datasets, keep_models, strict=True):

@@ -66,6 +66,7 @@ class SeedGroup:
         """Train to the end, or until every seed has diverged or run out of patience; then test, and keep scores."""
         while self.more:
             self.advance(saver, on_epoch)
+            saver.stop_if_asked(self.state)  # an evaluation is not done twice
         if any(history.reason is None for history in self.histories):
             self._show_kept_epochs()
 

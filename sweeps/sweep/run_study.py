@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import signal
-import sys
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from types import FrameType
 
 from rich.console import Console
 
@@ -34,6 +30,7 @@ from setsweep.sweeps.sweep.loop import Sweep, Watcher
 from setsweep.sweeps.sweep.preflight import check_runs
 from setsweep.sweeps.sweep.progress import Progress, duration
 from setsweep.sweeps.sweep.slot_time import training_seconds
+from setsweep.sweeps.sweep.stopping import interrupt_on_sigterm, sigterm_as_interrupt
 
 Stop = KeyboardInterrupt | ExecutorError | BudgetSpent
 
@@ -98,7 +95,10 @@ def run_study(study: Study, options: RunOptions, console: Console) -> Ended:
     """
     folder = study_folder(options.storage, study.name)
     say = partial(console.print, highlight=False, markup=False)
-    with open_journal(study, folder, replace=options.replace, take_over=options.take_over, say=say) as journal:
+    with (
+        sigterm_as_interrupt(),
+        open_journal(study, folder, replace=options.replace, take_over=options.take_over, say=say) as journal,
+    ):
         study = as_begun(study, journal.defaults)
         failed_again = {key for key, result in journal.results.items() if result.status == "failed"}
         known = journal.results.items()
@@ -154,10 +154,8 @@ def _run_what_is_left(parts: _Parts, options: RunOptions, projection: Projection
         return None
     began, known = time.time(), set(planner.results)
     try:
-        with (
-            opened(options.where, study, planner, parts.datasets, parts.say) as executor,
-            _sigterm_as_interrupt(),  # Ray takes SIGTERM when it starts
-        ):
+        with opened(options.where, study, planner, parts.datasets, parts.say) as executor:
+            interrupt_on_sigterm()  # which Ray has taken
             slots = executor.slots  # some may rest later
             together = "" if study.resources.seeds_per_worker == 1 else ", each with seeds together where that pays"
             parts.say(f"{study.name}: {left} of {planner.total} runs to train, {slots} at a time{together}")
@@ -189,21 +187,3 @@ def _stop_told(parts: _Parts) -> Iterator[None]:
             "to end, then for the report and MLflow; once more ends at once."
         )
         raise
-
-
-@contextmanager
-def _sigterm_as_interrupt() -> Iterator[None]:
-    """A job scheduler's SIGTERM stops a sweep as cleanly as Ctrl-C."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-        sys.stderr.flush()

@@ -15,10 +15,10 @@ import torch
 
 import setsweep.trainables.checkpoint
 from setsweep.data.dataset import Dataset
-from setsweep.trainables.checkpoint import save_checkpoint
+from setsweep.trainables.checkpoint import Interrupted, save_checkpoint
 from setsweep.trainables.config.run_config import KeepModel, RunConfig
 from setsweep.trainables.config.run_result import RunResult
-from setsweep.trainables.loop import train
+from setsweep.trainables.loop import train, train_seeds
 
 IMAGES = {"data": {"name": "digits"}, "model": {"name": "small_cnn", "width": 4}}
 WITH_IT_ALL = {
@@ -136,6 +136,20 @@ def test_it_does_not_matter_where_a_run_is_stopped_once(
             _train(config, folder, None)
         assert outcome(_train(config, folder, None)) == outcome(whole)
         assert same_weights(tmp_path / "whole", folder)
+
+
+@pytest.mark.parametrize("steps", [0, 3, 4, 15])  # within an epoch, between two, and before the test
+def test_a_run_that_is_asked_to_stop_has_lost_no_step(
+    make_config: Any, digits: Dataset, outcome: Any, steps: int, tmp_path: Path
+) -> None:
+    """It is asked after each of three steps an epoch, and after each of four evaluations."""
+    config, checkpoint = make_config(), tmp_path / "checkpoint"
+    asked, again = itertools.count(), itertools.count()
+    with pytest.raises(Interrupted):
+        train_seeds([config], datasets=[digits], checkpoint=checkpoint, stop=lambda: next(asked) == steps)
+    (result,) = train_seeds([config], datasets=[digits], checkpoint=checkpoint, stop=lambda: next(again) < 0)
+    assert next(asked) + next(again) == 3 * 4 + 4
+    assert outcome(result) == outcome(train(config, dataset=digits))
 
 
 def test_a_run_stopped_in_its_report_of_an_epoch_ends_as_the_uninterrupted_one(

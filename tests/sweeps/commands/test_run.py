@@ -164,6 +164,16 @@ def test_a_stopped_study_says_how_to_go_on_and_does(
     assert "Complete. 7 runs: 7 done." in said.out
 
 
+def test_sigterm_before_the_training_is_told_as_ctrl_c_is(
+    setsweep: Command, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "setsweep.sweeps.sweep.run_study.check_runs", lambda *_, **__: signal.raise_signal(signal.SIGTERM)
+    )
+    said = setsweep("run", small, "--in-process")
+    assert (said.code, said.err) == (130, "setsweep: stopped. The same command goes on from here.\n")
+
+
 @pytest.mark.parametrize("before", [0, 3])
 def test_a_study_whose_cluster_gives_up_keeps_and_shows_what_is_done(
     setsweep: Command, small: Path, monkeypatch: pytest.MonkeyPatch, before: int
