@@ -19,26 +19,26 @@ from setsweep.sweeps.reports.panels import (
     add_legend,
     add_title,
     file_name,
-    is_number,
     look,
-    mark_x,
     name_rows,
     names_width,
     panels,
     save,
-    scale_x,
 )
 from setsweep.sweeps.reports.published_figure import draw_published
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.sensitivity_figure import draw_sensitivity
 from setsweep.sweeps.reports.shown_metrics import in_order, main_metrics
 from setsweep.sweeps.reports.wording import contrast_name, is_accuracy, is_share, long_metric_label, scaled, settings
+from setsweep.sweeps.reports.x_axis import is_number, lay_out, natural_scale
 from setsweep.sweeps.statistics.aggregates import Aggregate
+from setsweep.sweeps.statistics.comparisons import Comparison
 from setsweep.sweeps.statistics.methods.intervals import cut_to
 from setsweep.sweeps.statistics.published import by_place
 from setsweep.sweeps.study.study import Point
 
 KINDS = ("metrics", "differences", "sensitivity")
+BAND_FROM = 3  # points of a line: a band between two would tell of what lies between them
 Failed = Callable[[Path, Exception], None]
 
 
@@ -105,8 +105,7 @@ def _draw_over_grid(report: Report, metrics: Sequence[str], key: str, rest: Poin
     values = report.study.grid[key]
     figure, axes = panels(len(metrics), columns=2, width=4.4, height=3.2, margin=LEGEND_WIDTH)
     for axis, metric in zip(axes, metrics, strict=True):
-        positions = scale_x(axis, values)
-        mark_x(axis, values)
+        positions = lay_out(axis, values, natural_scale(values))
         for index, arm in enumerate(report.study.arms):
             own = {positions[a.point[key]]: a for a in confirmed if a.arm == arm and a.metric == metric}
             x = sorted(own)
@@ -122,17 +121,19 @@ def _draw_over_grid(report: Report, metrics: Sequence[str], key: str, rest: Poin
 def _line_and_band(
     axis: Axes, x: Sequence[float], found: Sequence[Aggregate], alpha: float, style: Mapping[str, Any]
 ) -> None:
+    """Means joined by a line, with the band of their intervals, or with each interval by itself where they are few."""
     means = [scaled(a.metric, a.mean) for a in found if a.mean is not None]
     axis.plot(x, means, markersize=4, linewidth=1.4, **style)
-    bounded = [(position, _ends(a)) for position, a in zip(x, found, strict=True) if a.ci_low is not None]
-    axis.fill_between(
-        [position for position, _ in bounded],
-        [scaled(found[0].metric, low) for _, (low, _) in bounded if low is not None],
-        [scaled(found[0].metric, high) for _, (_, high) in bounded if high is not None],
-        color=style["color"],
-        alpha=alpha,
-        linewidth=0,
-    )
+    ends = [(position, *_ends(a)) for position, a in zip(x, found, strict=True)]
+    bounded = [(at, low, high) for at, low, high in ends if low is not None and high is not None]
+    if not bounded:
+        return
+    at, low, high = zip(*bounded, strict=True)
+    below, above = ([scaled(found[0].metric, end) for end in each] for each in (low, high))
+    if len(at) < BAND_FROM:
+        axis.vlines(at, below, above, color=style["color"], linewidth=1.2, alpha=0.7)
+    else:
+        axis.fill_between(at, below, above, color=style["color"], alpha=alpha, linewidth=0)
 
 
 def _draw_per_arm(report: Report, metrics: Sequence[str], point: Point, path: Path) -> Path | None:
@@ -154,7 +155,11 @@ def _draw_per_arm(report: Report, metrics: Sequence[str], point: Point, path: Pa
 
 
 def _draw_differences(report: Report, point: Point, path: Path) -> Path | None:
-    """A panel per metric, in each a paired difference with its interval per contrast; filled: significant."""
+    """A panel per metric, in each a paired difference with its interval per contrast; filled: significant.
+
+    Of the primary metric the interval that covers together with all others is drawn as well, thinly, where both of its
+    ends are told: it leaves out 0 exactly where the corrected p is significant.
+    """
     comparisons = [c for c in report.comparisons if c.point == point and c.difference is not None]
     metrics = in_order(report.study, {c.metric for c in comparisons})
     if not metrics:
@@ -169,6 +174,10 @@ def _draw_differences(report: Report, point: Point, path: Path) -> Path | None:
                 style = look(list(report.study.arms).index(c.arm))
                 face = {} if c.significant else {"markerfacecolor": "white"}
                 row = rows.index(contrast_name(report.study, c))
+                if (together := _together(c)) is not None:
+                    axis.plot(
+                        [scaled(metric, end) for end in together], [row, row], color=style["color"], linewidth=0.8
+                    )
                 _interval(axis, row, metric, (c.difference, c.ci_low, c.ci_high), {**style, **face})
         axis.set_xlabel(f"Δ {long_metric_label(metric).replace('(%)', '(points)')}")
     name_rows(axes, 2, rows)
@@ -176,8 +185,15 @@ def _draw_differences(report: Report, point: Point, path: Path) -> Path | None:
     baseline = report.study.compare.baseline
     subject = f"difference{f' to {baseline}' if baseline else ''} (filled: corrected p < {alpha:.3g})"
     each = f"{_intervals(report)}, each by itself"
+    each += "; thin: all together" if any(map(_together, comparisons)) else ""
     add_title(figure, [report.study.name, settings(point), subject, each])
     return save(figure, path)
+
+
+def _together(c: Comparison) -> tuple[float, float] | None:
+    """The ends of the interval that matches the corrected p; None where there is none, or only its sign is told."""
+    low, high = (None, None) if c.details is None else (c.details.simultaneous_low, c.details.simultaneous_high)
+    return None if low is None or high is None else (low, high)
 
 
 def _interval(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import io
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -12,6 +12,8 @@ from typing import Any
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from setsweep.sweeps.reports.colours import COLOURS, colour
 from setsweep.sweeps.reports.wording import setting
@@ -19,11 +21,11 @@ from setsweep.sweeps.reports.wording import setting
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 _LINES = ("-", "--", ":")
 _DPI = 150
+_DESCRIPTION = "Description"  # one of the keywords that the PNG standard names
 _MOST_LETTERS = 60  # of the point in a file's name
 LEGEND_WIDTH = 2.4  # inches
 _TITLE_SIZE = 10  # points
 _LETTERS_PER_INCH = 12  # of the title
-_LOG_FROM = 16  # ratio of the largest to the smallest value from which an axis is logarithmic
 
 
 def look(index: int) -> dict[str, Any]:
@@ -37,15 +39,26 @@ def look(index: int) -> dict[str, Any]:
 
 def panels(count: int, *, columns: int, width: float, height: float, margin: float = 0) -> tuple[Figure, list[Axes]]:
     """A figure with `count` panels of `width` by `height` inches in at most `columns` columns, and a margin."""
-    columns = min(columns, count)
-    rows = math.ceil(count / columns)
-    figure = Figure(figsize=(columns * width + margin, rows * height), layout="constrained", dpi=_DPI)
-    axes = [figure.add_subplot(rows, columns, index + 1) for index in range(count)]
-    for axis in axes:
+    rows = [min(columns, count - begin) for begin in range(0, count, columns)]
+    figure, axes = panel_rows(rows, width=width, height=height, margin=margin)
+    return figure, [axis for row in axes for axis in row]
+
+
+def panel_rows(
+    counts: Sequence[int], *, width: float, height: float, margin: float = 0
+) -> tuple[Figure, list[list[Axes]]]:
+    """A figure with rows of so many panels each, of `width` by `height` inches, and a margin."""
+    columns = max(counts)
+    figure = Figure(figsize=(columns * width + margin, len(counts) * height), layout="constrained", dpi=_DPI)
+    rows = [
+        [figure.add_subplot(len(counts), columns, row * columns + column + 1) for column in range(count)]
+        for row, count in enumerate(counts)
+    ]
+    for axis in (axis for row in rows for axis in row):
         axis.grid(visible=True, color="#dddddd", linewidth=0.6)
         axis.set_axisbelow(True)
         axis.spines[["top", "right"]].set_visible(False)
-    return figure, axes
+    return figure, rows
 
 
 def add_legend(figure: Figure, axes: Sequence[Axes]) -> None:
@@ -77,34 +90,6 @@ def name_rows(axes: Sequence[Axes], columns: int, names: Sequence[str]) -> None:
         axis.tick_params(axis="y", labelleft=index % columns == 0)
 
 
-def scale_x(axis: Axes, values: Sequence[Any], *, log: bool | None = None) -> Mapping[Any, float]:
-    """The positions of `values` on the x axis, whose ticks and scale are set to fit.
-
-    Numbers lie where they are, on a logarithmic axis if `log`, or if it is None and they spread widely. If any value
-    is not a number ("full"), all are evenly spaced in the order given.
-    """
-    if not all(is_number(value) for value in values):
-        axis.set_xticks(range(len(values)), [str(value) for value in values])
-        return {value: float(position) for position, value in enumerate(values)}
-    if log is None:
-        log = min(values) > 0 and max(values) / min(values) >= _LOG_FROM
-    if log:
-        axis.set_xscale("log")
-    return {value: float(value) for value in values}
-
-
-def mark_x(axis: Axes, values: Sequence[Any]) -> None:
-    """Ticks at the few values of a grid, whatever the scale."""
-    if all(is_number(value) for value in values) and len(values) <= 8:
-        axis.set_xticks([float(value) for value in values], [f"{value:g}" for value in values])
-        axis.minorticks_off()
-
-
-def is_number(value: Any) -> bool:
-    """Whether it is an int or a float; True and False are not."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def file_name(kind: str, number: int, point: Mapping[str, Any]) -> str:
     """What a figure's file is called: ``differences-2-label_noise-0.2.png``, of what it shows and where.
 
@@ -120,6 +105,21 @@ def file_name(kind: str, number: int, point: Mapping[str, Any]) -> str:
 
 
 def save(figure: Figure, path: Path) -> Path:
-    """Writes the PNG, without the metadata that would make equal figures differ."""
-    figure.savefig(path, metadata={"Software": None})
+    """Writes the PNG, whose description is the figure's title; equal figures give equal files.
+
+    Of 256 colours, as bands of millions are no easier to read and take four times the space.
+    """
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", pil_kwargs={"compress_level": 0})
+    described = PngInfo()
+    described.add_text(_DESCRIPTION, " ".join(figure.get_suptitle().split()))
+    with Image.open(drawn) as image:
+        reduced = image.convert("RGB").quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    reduced.save(path, format="PNG", optimize=True, pnginfo=described, dpi=(_DPI, _DPI))
     return path
+
+
+def description(path: Path) -> str:
+    """What a PNG file says it shows; its name, where it says nothing."""
+    with Image.open(path) as image:
+        return str(image.info.get(_DESCRIPTION) or path.stem.replace("-", " "))

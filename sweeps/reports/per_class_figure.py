@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from setsweep.sweeps.reports.panels import LEGEND_WIDTH, add_legend, add_title, look, panels, save, scale_x
+from setsweep.sweeps.reports.panels import LEGEND_WIDTH, add_legend, add_title, look, panels, save
 from setsweep.sweeps.reports.wording import long_metric_label, settings
+from setsweep.sweeps.reports.x_axis import lay_out, natural_scale
 from setsweep.sweeps.statistics.methods.intervals import mean_interval
 from setsweep.sweeps.study.study import Point, Study
 from setsweep.trainables.evaluation.metric import accuracy
@@ -46,7 +47,8 @@ def draw_per_class(study: Study, rows: DataFrame, point: Point, path: Path) -> P
     figure, axes = panels(len(kinds), columns=2, width=4.4, height=3.2, margin=LEGEND_WIDTH)
     for axis, (k, rule) in zip(axes, kinds, strict=True):
         own = here[(here["k"] == k) & (here["sets"] == rule)]
-        scale_x(axis, sorted({int(count) for count in own["train"]}))
+        counts = sorted({int(count) for count in own["train"]})
+        lay_out(axis, counts, natural_scale(counts))
         for index, arm in enumerate(study.arms):
             _draw_arm(axis, own[own["arm"] == arm], arm, look(index), study.compare.confidence)
         axis.set_ylim(-3, 103)

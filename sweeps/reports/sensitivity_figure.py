@@ -9,47 +9,64 @@ from statistics import median
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from setsweep.sweeps.reports.panels import add_title, look, panels, save, scale_x
+from setsweep.sweeps.reports.panels import add_title, look, panel_rows, panels, save
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.wording import long_metric_label, scaled, settings
+from setsweep.sweeps.reports.x_axis import lay_out, natural_scale
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.study import Point
 
+CURVE_FROM = 5  # values of the one hyperparameter that an arm searches
+_WIDTH, _HEIGHT = 3.8, 3.0  # inches of a panel
 _MARGIN = 0.15  # of the range of the means, at least, above and below them
 
 
 def draw_sensitivity(report: Report, point: Point, path: Path) -> Path | None:
-    """A panel per arm and searched hyperparameter at one grid point; a dot with its interval per trial.
+    """A panel for each searched hyperparameter at one grid point, a row of them an arm; a dot a trial.
 
-    The intervals share the variance of all trials, as a few seeds of one say little of it. The y axis has room for
-    those of median width, and others may run out of it. The chosen configuration is ringed.
+    Where an arm searches one hyperparameter alone and has tried enough values, a line joins the trials, with the band
+    of their intervals; else each has its interval, as its neighbours differ in more than what the panel shows. The
+    intervals share the variance of all trials, as a few seeds of one say little of it. The y axis has room for those of
+    median width, and others may run out of it. The chosen configuration is ringed.
     """
     search = report.study.search
     if search is None:
         return None
     trials = [a for a in report.aggregates if a.stage == "search" and a.metric == search.objective]
     trials = [_pooled(report, a) for a in trials if a.point == point and a.mean is not None]
-    spaces = [(arm, name, space) for arm in report.study.arms for name, space in _spaces(report, arm).items()]
-    shown = [s for s in spaces if any(a.arm == s[0] and s[1] in a.params for a in trials)]
-    if not shown:
+    rows = {arm: spaces for arm in report.study.arms if (spaces := _tried(report, arm, trials))}
+    if not rows:
         return None
-    figure, axes = panels(len(shown), columns=3, width=3.8, height=3.0)
-    for axis, (arm, name, space) in zip(axes, shown, strict=True):
-        own = [a for a in trials if a.arm == arm and name in a.params]
-        _draw_panel(
-            axis, own, name, space, _chosen_params(report, arm, point), look(list(report.study.arms).index(arm))
-        )
-        axis.set_title(arm, fontsize=10)
-        axis.set_xlabel(name)
-        axis.set_ylabel(long_metric_label(search.objective))
+    figure, axes = _rows_of_panels([len(spaces) for spaces in rows.values()])
+    for (arm, spaces), own in zip(rows.items(), axes, strict=True):
+        style = look(list(report.study.arms).index(arm))
+        of_arm = [a for a in trials if a.arm == arm]
+        for axis, (name, space) in zip(own, spaces.items(), strict=True):
+            _draw_panel(axis, of_arm, name, space, _chosen_params(report, arm, point), style, alone=len(spaces) == 1)
+            axis.set_title(arm, fontsize=10)
+            axis.set_xlabel(name)
+        own[0].set_ylabel(long_metric_label(search.objective))
     percent = f"{100 * report.study.compare.confidence:g} %"
-    seeds = f"{len(search.seeds)} {'seed' if len(search.seeds) == 1 else 'seeds'}"
-    over = f"{percent} intervals over {seeds}, variance of all trials"
-    parts = [report.study.name, settings(point), "sensitivity (ring: chosen)", over]
-    add_title(figure, parts)
+    over = f"{percent} intervals over {_seeds(trials)}, variance of all trials"
+    add_title(figure, [report.study.name, settings(point), "sensitivity (ring: chosen)", over])
     return save(figure, path)
+
+
+def _rows_of_panels(counts: Sequence[int]) -> tuple[Figure, list[list[Axes]]]:
+    """The panels of each arm: a row, or, where all have one alone, side by side."""
+    if max(counts) > 1:
+        return panel_rows(counts, width=_WIDTH, height=_HEIGHT)
+    figure, axes = panels(len(counts), columns=3, width=_WIDTH, height=_HEIGHT)
+    return figure, [[axis] for axis in axes]
+
+
+def _seeds(trials: Sequence[Aggregate]) -> str:
+    """How many seeds trials have: "1 seed", "1 to 9 seeds"."""
+    least, most = min(a.n for a in trials), max(a.n for a in trials)
+    return f"{most} {'seed' if most == 1 else 'seeds'}" if least == most else f"{least} to {most} seeds"
 
 
 def _pooled(report: Report, trial: Aggregate) -> Aggregate:
@@ -58,27 +75,49 @@ def _pooled(report: Report, trial: Aggregate) -> Aggregate:
 
 
 def _draw_panel(
-    axis: Axes, trials: Sequence[Aggregate], name: str, space: Space, chosen: Any, style: Mapping[str, Any]
+    axis: Axes,
+    trials: Sequence[Aggregate],
+    name: str,
+    space: Space,
+    chosen: Any,
+    style: Mapping[str, Any],
+    *,
+    alone: bool,
 ) -> None:
+    trials = [trial for trial in trials if name in trial.params]
     tried = [a.params[name] for a in trials]  # the default as well, which may lie outside the space
-    candidates = list(dict.fromkeys([*space.choices, *tried]))
-    positions = scale_x(axis, candidates, log=space.kind.startswith("log") or None)
+    scale = natural_scale([*space.choices, *tried], log=space.kind.startswith("log") or None)
+    positions = lay_out(axis, [*space.choices, *tried], scale, marked=bool(space.choices))
+    curve = alone and scale.kind != "order" and len(set(tried)) >= CURVE_FROM
+    if curve:
+        _draw_curve(axis, {positions[trial.params[name]]: trial for trial in trials}, style)
     for trial in trials:
-        _draw_trial(axis, positions[trial.params[name]], trial, style, ring=trial.params == chosen)
+        _draw_trial(axis, positions[trial.params[name]], trial, style, ring=trial.params == chosen, interval=not curve)
     means = [scaled(a.metric, a.mean) for a in trials if a.mean is not None]
     halves = [scaled(a.metric, a.ci_high - a.mean) for a in trials if a.mean is not None and a.ci_high is not None]
     margin = max(_MARGIN * (max(means) - min(means)), median(halves) if halves else 0.0) or 1.0
     axis.set_ylim(min(means) - 1.1 * margin, max(means) + 1.1 * margin)
 
 
-def _draw_trial(axis: Axes, x: float, trial: Aggregate, style: Mapping[str, Any], *, ring: bool) -> None:
+def _draw_curve(axis: Axes, trials: Mapping[float, Aggregate], style: Mapping[str, Any]) -> None:
+    """Lines through the means, and the band of their intervals."""
+    known = [(x, scaled(a.metric, a.mean)) for x, a in sorted(trials.items()) if a.mean is not None]
+    axis.plot(*zip(*known, strict=True), color=style["color"], linewidth=1.2)
+    bounded = [(x, a) for x, a in sorted(trials.items()) if a.ci_low is not None]
+    low, high = ([scaled(a.metric, getattr(a, end)) for _, a in bounded] for end in ("ci_low", "ci_high"))
+    axis.fill_between([x for x, _ in bounded], low, high, color=style["color"], alpha=0.18, linewidth=0)
+
+
+def _draw_trial(
+    axis: Axes, x: float, trial: Aggregate, style: Mapping[str, Any], *, ring: bool, interval: bool
+) -> None:
     if trial.mean is None:
         return
     mean = scaled(trial.metric, trial.mean)
     axis.plot([x], [mean], linestyle="none", markersize=5, color=style["color"], marker=style["marker"])
     if ring:
         axis.plot([x], [mean], marker="o", markersize=12, markerfacecolor="none", color=style["color"])
-    if trial.ci_low is not None and trial.ci_high is not None:
+    if interval and trial.ci_low is not None and trial.ci_high is not None:
         ends = [scaled(trial.metric, trial.ci_low), scaled(trial.metric, trial.ci_high)]
         axis.plot([x, x], ends, color=style["color"], linewidth=1, alpha=0.6)
 
@@ -87,6 +126,8 @@ def _chosen_params(report: Report, arm: str, point: Point) -> Any:
     return next((c.params for c in report.chosen if c.arm == arm and c.point == point), None)
 
 
-def _spaces(report: Report, arm: str) -> dict[str, Space]:
-    """The arm's searched values by their name in a run's `params`: a loss's hyperparameters are bare there."""
-    return {path.removeprefix("loss."): space for path, space in report.study.arms[arm].searched.items()}
+def _tried(report: Report, arm: str, trials: Sequence[Aggregate]) -> dict[str, Space]:
+    """What the arm's trials search by its name in their `params`: a loss's hyperparameters are bare there."""
+    spaces = {path.removeprefix("loss."): space for path, space in report.study.arms[arm].searched.items()}
+    known = {name for trial in trials if trial.arm == arm for name in trial.params}
+    return {name: space for name, space in spaces.items() if name in known}

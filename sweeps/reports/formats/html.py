@@ -25,6 +25,8 @@ th, td { padding: .3rem .8rem; text-align: right; white-space: nowrap; border-bo
 th { border-bottom: 2px solid #888; }
 .text { text-align: left; }
 img { max-width: 100%; }
+figure { margin: 1.5rem 0; }
+figcaption { color: #555; }
 .notes { color: #555; }
 """
 
@@ -88,5 +90,12 @@ def _cell(cell: Cell, kind: str) -> str:
 
 
 def _figure(path: Path) -> str:
-    data = base64.b64encode(path.read_bytes()).decode()
-    return f'<p><img alt="{escape(path.stem.replace("-", " "))}" src="data:image/png;base64,{data}"></p>\n'
+    shown, data = escape(_description(path)), base64.b64encode(path.read_bytes()).decode()
+    image = f'<img alt="{shown}" src="data:image/png;base64,{data}">'
+    return f"<figure>{image}<figcaption>{shown}</figcaption></figure>\n"
+
+
+def _description(path: Path) -> str:
+    from setsweep.sweeps.reports.panels import description  # imported late: matplotlib takes a second
+
+    return description(path)

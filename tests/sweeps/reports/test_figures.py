@@ -78,19 +78,21 @@ def test_a_folder_is_made_for_the_files(make_study: Any, results: Any, tmp_path:
 
 
 def test_over_a_grid_every_arm_is_a_line_of_means_in_percent_with_the_band_of_its_intervals(
-    report: Report, drawn: Drawn, title_of: Callable[[Figure], str]
+    make_study: Any, results: Any, drawn: Drawn, title_of: Callable[[Figure], str]
 ) -> None:
+    study = make_study(grid={"data.label_noise": (0.0, 0.1, 0.2)})
+    report = build_report(study, results(study))
     write_figures(report, HERE)
     figure = drawn["metrics-1.png"]
     assert title_of(figure) == "fashion_losses, 95 % intervals over seeds"
     panel = _panel(figure, "test top-2 accuracy (%)")
     assert panel.get_xlabel() == "data.label_noise"
-    assert [label.get_text() for label in panel.get_xticklabels()] == ["0", "0.2"]
+    assert [label.get_text() for label in panel.get_xticklabels()] == ["0", "0.1", "0.2"]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == list(report.study.arms)
     assert [line.get_label() for line in panel.lines] == list(report.study.arms)
     for line, band in zip(panel.lines, panel.collections, strict=True):
         own = [a for a in report.aggregates if (a.arm, a.metric) == (line.get_label(), "test/top2_accuracy")]
-        assert list(line.get_xdata()) == [0.0, 0.2]
+        assert list(line.get_xdata()) == [0.0, 0.1, 0.2]
         assert list(line.get_ydata()) == [100 * a.mean for a in own if a.mean is not None]
         corners = {(x, y) for x, y in band.get_paths()[0].vertices}  # type: ignore[union-attr,misc]
         for a in own:
@@ -98,6 +100,21 @@ def test_over_a_grid_every_arm_is_a_line_of_means_in_percent_with_the_band_of_it
             assert a.ci_high is not None
             x = a.point["data.label_noise"]
             assert {(x, 100 * a.ci_low), (x, 100 * a.ci_high)} <= corners
+
+
+def test_two_values_have_intervals_and_no_band_that_would_tell_of_what_lies_between_them(
+    report: Report, drawn: Drawn
+) -> None:
+    write_figures(report, HERE)
+    panel = _panel(drawn["metrics-1.png"], "test top-2 accuracy (%)")
+    for line, intervals in zip(panel.lines, panel.collections, strict=True):
+        own = [a for a in report.aggregates if (a.arm, a.metric) == (line.get_label(), "test/top2_accuracy")]
+        expected = [
+            ((a.point["data.label_noise"], 100 * a.ci_low), (a.point["data.label_noise"], 100 * a.ci_high))
+            for a in own
+            if a.ci_low is not None and a.ci_high is not None
+        ]
+        assert [tuple(map(tuple, path.vertices)) for path in intervals.get_paths()] == expected
 
 
 def test_with_another_key_beside_it_a_figure_has_the_runs_of_one_of_its_values(
@@ -178,11 +195,15 @@ def test_a_difference_is_filled_where_it_is_significant(
     figure = drawn["differences-1.png"]
     assert title_of(figure).startswith("fashion_losses, difference to cross_entropy (filled: corrected p < 0.05), 95 %")
     panel = _panel(figure, "Δ test top-2 accuracy (points)")
-    zero, _, first, _, second = panel.lines
+    zero, _, first, thin, own, second = panel.lines  # Holm's correction tells the sign alone of the first
     assert list(zero.get_xdata()) == [0, 0]
+    assert title_of(figure).endswith("95 % intervals over seeds, each by itself; thin: all together")
     assert first.get_xdata()[0] == pytest.approx(10.2)  # type: ignore[index]
     assert first.get_markerfacecolor() == first.get_color()
     assert second.get_markerfacecolor() == "white"
+    (low, high), (first_end, last_end) = thin.get_xdata(), own.get_xdata()  # type: ignore[misc]
+    assert low <= first_end < 0 < last_end <= high
+    assert thin.get_linewidth() < own.get_linewidth()
     assert [label.get_text() for label in panel.get_yticklabels()] == ["avgk", "noised"]
 
 

@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import itertools
-import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from PIL import Image
 
 from setsweep.sweeps.reports.panels import (
     add_legend,
     add_title,
+    description,
     file_name,
-    is_number,
     look,
-    mark_x,
     name_rows,
     names_width,
+    panel_rows,
     panels,
     save,
-    scale_x,
 )
-
-
-@pytest.fixture
-def axis() -> Axes:
-    return panels(1, columns=1, width=3, height=2)[1][0]
 
 
 def test_sixty_three_series_look_different_and_their_colours_and_markers_come_again() -> None:
@@ -82,64 +76,42 @@ def test_rows_are_named_from_the_top_beside_the_first_column() -> None:
     assert names_width(["a", "b" * 24]) == 2.0
 
 
-def test_numbers_lie_where_they_are(axis: Axes) -> None:
-    assert scale_x(axis, [3, 1, 2.5]) == {3: 3.0, 1: 1.0, 2.5: 2.5}
-    assert axis.get_xscale() == "linear"
-
-
-@pytest.mark.parametrize(
-    ("values", "log", "scale"),
-    [
-        ([1, 16], None, "log"),
-        ([1, 15], None, "linear"),
-        ([10, 100], None, "linear"),
-        ([0.001, 0.02], None, "log"),
-        ([0, 100], None, "linear"),
-        ([-1, 100], None, "linear"),
-        ([1, 2], True, "log"),
-    ],
-)
-def test_numbers_that_spread_widely_are_on_a_logarithmic_axis(
-    axis: Axes, values: list[float], log: bool | None, scale: str
-) -> None:
-    scale_x(axis, values, log=log)
-    assert axis.get_xscale() == scale
-
-
-def test_among_others_numbers_are_spaced_evenly_in_the_order_given(axis: Axes) -> None:
-    assert scale_x(axis, [128, 32, "full", None]) == {128: 0.0, 32: 1.0, "full": 2.0, None: 3.0}
-    mark_x(axis, [128, 32, "full", None])
-    assert [label.get_text() for label in axis.get_xticklabels()] == ["128", "32", "full", "None"]
-
-
-def test_the_few_values_of_a_grid_are_marked_whatever_the_scale(axis: Axes) -> None:
-    values = [0.001, 0.01, 1]
-    scale_x(axis, values)
-    mark_x(axis, values)
-    assert list(axis.get_xticks()) == values
-    assert [label.get_text() for label in axis.get_xticklabels()] == ["0.001", "0.01", "1"]
-    assert list(axis.get_xticks(minor=True)) == []
-
-
-@pytest.mark.parametrize(("count", "marked"), [(8, True), (9, False)])
-def test_many_values_are_not_marked_one_by_one(axis: Axes, count: int, marked: bool) -> None:
-    values = [1.37 + number for number in range(count)]
-    axis.plot(values, values)
-    mark_x(axis, values)
-    assert (list(axis.get_xticks()) == values) == marked
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"), [(1, True), (0.5, True), (math.inf, True), (True, False), ("1", False), (None, False)]
-)
-def test_true_and_false_are_no_numbers(value: Any, expected: bool) -> None:
-    assert is_number(value) == expected
-
-
 def test_equal_figures_are_equal_files_without_the_version_of_what_drew_them(tmp_path: Path) -> None:
     files = [save(panels(1, columns=1, width=1, height=1)[0], tmp_path / f"{name}.png") for name in "ab"]
     assert files[0].read_bytes() == files[1].read_bytes()
     assert b"Matplotlib" not in files[0].read_bytes()
+
+
+def test_a_file_tells_what_it_shows_in_one_line_and_one_that_does_not_is_known_by_its_name(tmp_path: Path) -> None:
+    figure, _ = panels(1, columns=1, width=2, height=1)
+    add_title(figure, ["differences", "data.shift = 90 and more words than fit", "Δ"])
+    shown = description(save(figure, tmp_path / "a.png"))
+    assert shown == "differences, data.shift = 90 and more words than fit, Δ"
+    untitled = save(panels(1, columns=1, width=1, height=1)[0], tmp_path / "metrics-1-name-circle.png")
+    assert description(untitled) == "metrics 1 name circle"
+
+
+def test_colours_of_lines_and_bands_are_kept_to_the_eye(tmp_path: Path) -> None:
+    """A figure is written in 256 colours: none of these may be off by more than 8 of 255."""
+    figure, (axis,) = panels(1, columns=1, width=4, height=3)
+    for index in range(7):
+        axis.fill_between([0, 1], index, index + 0.7, color=look(index)["color"], alpha=0.2, linewidth=0)
+        axis.plot([0, 1], [index, index + 0.7], color=look(index)["color"], linewidth=4)
+    with Image.open(save(figure, tmp_path / "a.png")) as image:
+        found = np.asarray(image.convert("RGB"), dtype=int).reshape(-1, 3)
+    for index in range(7):
+        wanted = np.array([int(look(index)["color"][at : at + 2], 16) for at in (1, 3, 5)])
+        assert np.abs(found - wanted).max(axis=1).min() <= 8
+        assert np.abs(found - (0.2 * wanted + 0.8 * 255)).max(axis=1).min() <= 8
+
+
+def test_rows_may_have_different_numbers_of_panels() -> None:
+    figure, rows = panel_rows([1, 3, 2], width=3, height=2, margin=1)
+    assert [len(row) for row in rows] == [1, 3, 2]
+    assert tuple(figure.get_size_inches()) == (10, 6)
+    places = [[axis.get_position().x0 for axis in row] for row in rows]
+    assert places[0][0] == places[1][0] == places[2][0]
+    assert places[1][1] == places[2][1]
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from setsweep.sweeps.reports.report import Report, build_report
-from setsweep.sweeps.reports.sensitivity_figure import draw_sensitivity
+from setsweep.sweeps.reports.sensitivity_figure import CURVE_FROM, draw_sensitivity
 from setsweep.sweeps.study.space import Space
-from setsweep.sweeps.study.study import Arm, Search, Study
+from setsweep.sweeps.study.study import Arm, Compare, Search, Study
 
 Drawn = dict[str, Figure]
 
@@ -143,3 +143,41 @@ def test_without_a_search_or_a_trial_at_the_point_there_is_nothing_to_draw(
     begun = build_report(study, results(study, lambda run: None if run.point["data.label_noise"] else finished(run)))
     assert draw_sensitivity(begun, {"data.label_noise": 0.2}, FILE) is None
     assert drawn == {}
+
+
+def test_an_arm_that_searches_two_values_has_a_row_of_panels(make_study: Any, results: Any, drawn: Drawn) -> None:
+    choices = tuple(0.1 * 4**trial for trial in range(4))
+    both = {"loss.alpha": Space(kind="log_uniform", low=0.1, high=10.0, default=1.0)}
+    both["training.batch_size"] = Space(kind="choice", choices=choices, default=choices[0])
+    one = dict(list(both.items())[:1])
+    arms = {name: Arm(name=name, loss="avgk", searched=own) for name, own in (("a", both), ("b", one), ("c", both))}
+    study = make_study(arms=arms, grid={}, compare=Compare())
+    draw_sensitivity(build_report(study, results(study)), {}, FILE)
+    panels = drawn[FILE.name].axes
+    assert [panel.get_title() for panel in panels] == ["a", "a", "b", "c", "c"]
+    tops = [panel.get_position().y1 for panel in panels]
+    assert tops[0] == tops[1] > tops[2] > tops[3] == tops[4]
+    assert [panel.get_ylabel() != "" for panel in panels] == [True, False, True, True, False]
+
+
+@pytest.mark.parametrize(("searched", "curve"), [(1, True), (2, False)])
+def test_a_line_joins_enough_trials_where_they_differ_in_nothing_else(
+    make_study: Any, results: Any, drawn: Drawn, searched: int, curve: bool
+) -> None:
+    spaces = [Space(kind="log_uniform", low=0.1, high=1000.0, default=1.0)] * searched
+    search = Search(trials=CURVE_FROM, objective="val/avg2_accuracy", seeds=(0, 1))
+    study = _searching(make_study, *spaces, search=search)
+    report = build_report(study, results(study))
+    draw_sensitivity(report, {}, FILE)
+    panel = drawn[FILE.name].axes[0]
+    searches = [a for a in report.aggregates if (a.stage, a.metric) == ("search", "val/avg2_accuracy")]
+    trials = sorted(((a.params["alpha"], a) for a in searches), key=lambda pair: pair[0])
+    assert len(_dots(panel)) == CURVE_FROM
+    lines = [line for line in panel.lines if len(line.get_xdata()) == CURVE_FROM]
+    assert len(lines) == len(panel.collections) == curve
+    assert len([line for line in panel.lines if len(line.get_xdata()) == 2]) == (0 if curve else CURVE_FROM)
+    if curve:
+        assert list(lines[0].get_xdata()) == [x for x, _ in trials]
+        corners = {(x, y) for x, y in panel.collections[0].get_paths()[0].vertices}  # type: ignore[misc]
+        pooled = [(x, report.search_intervals[a.candidate]) for x, a in trials]
+        assert {(x, 100 * end) for x, p in pooled for end in (p.ci_low, p.ci_high)} <= corners  # type: ignore[operator]

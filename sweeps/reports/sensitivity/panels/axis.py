@@ -6,31 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import NullFormatter, NullLocator
 
+from setsweep.sweeps.reports import x_axis
 from setsweep.sweeps.reports.sensitivity.dimension import Dimension
 
-_MOST_TICKS = 9
+_LABELS = 7  # points
 
 
 def lay_out(axis: Axes, dimension: Dimension) -> Mapping[Any, float]:
     """Set the scale and the ticks; gives where each value, the default and the chosen one lie."""
-    scale, values = dimension.scale, list(dimension.values)
+    scale = dimension.scale
     axis.set_xlabel(dimension.name)
+    places = x_axis.lay_out(axis, dimension.values, scale, size=_LABELS)
     if scale.kind == "order":
-        axis.set_xticks(range(len(scale.values)), [str(value) for value in scale.values])
-        return {value: float(place) for place, value in enumerate(scale.values)}
-    if scale.kind == "symlog":
-        axis.set_xscale("symlog", linthresh=scale.threshold, linscale=1.0)
-    elif scale.kind == "log":
-        axis.set_xscale("log")
-    if len(values) <= _MOST_TICKS:
-        axis.set_xticks([float(value) for value in values], [f"{value:.3g}" for value in values])
-        axis.xaxis.set_minor_locator(NullLocator())
-    axis.xaxis.set_minor_formatter(NullFormatter())
-    axis.tick_params(axis="x", labelsize=7)
+        return places
     marks = [value for value in (dimension.default, dimension.chosen) if _has_place(value, scale.kind)]
-    return {value: float(value) for value in [*values, *marks]}
+    return {**places, **{value: float(value) for value in marks}}
 
 
 def _has_place(value: Any, kind: str) -> bool:

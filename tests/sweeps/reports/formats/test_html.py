@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from setsweep.sweeps.reports.formats.html import text
+from setsweep.sweeps.reports.panels import add_title, panels, save
 from setsweep.sweeps.reports.report import Report, build_report
 from setsweep.sweeps.study.study import Arm, Compare
 
@@ -48,9 +49,15 @@ def test_name_question_state_and_sentences_are_paragraphs(report: Report, make_s
     assert "<h1>fashion_losses</h1>\n<p>Incomplete." in text(build_report(make_study(about=""), []))
 
 
-def test_figures_are_inside_with_a_text_for_those_who_do_not_see_them(report: Report, tmp_path: Path) -> None:
-    figure = tmp_path / "metrics-1.png"
-    figure.write_bytes(b"\x89PNG")
+def test_figures_are_inside_with_their_title_below_them_and_for_those_who_do_not_see_them(
+    report: Report, tmp_path: Path
+) -> None:
+    drawn, _ = panels(1, columns=1, width=2, height=1)
+    add_title(drawn, ["demo", "α < 2"])
+    figure = save(drawn, tmp_path / "metrics-1.png")
     assert "<img" not in text(report)
-    encoded = base64.b64encode(b"\x89PNG").decode()
-    assert f'<p><img alt="metrics 1" src="data:image/png;base64,{encoded}"></p>' in text(report, [figure])
+    encoded = base64.b64encode(figure.read_bytes()).decode()
+    shown = "demo, α &lt; 2"
+    assert (
+        f'<figure><img alt="{shown}" src="data:image/png;base64,{encoded}"><figcaption>{shown}</figcaption></figure>'
+    ) in text(report, [figure])
