@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from setsweep.sweeps.study.study import Point, Stage
+from setsweep.sweeps.study.study import Point, Stage, point_key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,12 @@ class Candidate:
 
     @cached_property
     def _hash(self) -> int:
-        return hash((self.arm, repr(dict(self.point)), self.stage, self.trial))
+        return hash((*self.place, self.stage, self.trial))
+
+    @cached_property
+    def place(self) -> tuple[str, str]:
+        """The arm, and what names the point where a key must be hashable."""
+        return self.arm, point_key(self.point)
 
     def plain(self) -> dict[str, Any]:
         """The fields as reports and records spell them."""

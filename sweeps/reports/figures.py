@@ -230,7 +230,7 @@ def _drawn_metrics(report: Report) -> list[str]:
 
 
 def _confirmed(report: Report) -> list[Aggregate]:
-    return [a for a in report.aggregates if a.stage == "confirm" and a.mean is not None]
+    return [a for a in report.confirmed if a.mean is not None]
 
 
 def _rest_of_grid(report: Report, key: str) -> list[dict[str, Any]]:

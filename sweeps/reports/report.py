@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from setsweep.sweeps.planning.candidate import Candidate, OfCandidate
@@ -107,6 +108,19 @@ class Report:
     looks: tuple[Look, ...] = ()
     published: tuple[Beside, ...] = ()
 
+    @cached_property
+    def confirmed(self) -> tuple[Aggregate, ...]:
+        """Those of `aggregates` that the test numbers come from."""
+        return tuple(one for one in self.aggregates if one.stage == "confirm")
+
+    @cached_property
+    def at_place(self) -> Mapping[tuple[str, str], Sequence[Aggregate]]:
+        """`aggregates` by arm and point, see `Candidate.place`."""
+        places: dict[tuple[str, str], list[Aggregate]] = {}
+        for one in self.aggregates:
+            places.setdefault(one.candidate.place, []).append(one)
+        return places
+
 
 def build_report(
     study: Study,
@@ -124,11 +138,11 @@ def build_report(
         total: how many runs there will be; None: those that there are.
     """
     arms = {name: index for index, name in enumerate(study.arms)}
-    points = {point_key(point): index for index, point in enumerate(study.points())}
+    places = {(arm, point_key(point)): (a, p) for arm, a in arms.items() for p, point in enumerate(study.points())}
 
-    def order(entry: PlannedRun | Aggregate) -> tuple[int, int, str, int]:
-        trial = -1 if entry.trial is None else entry.trial
-        return arms[entry.arm], points[point_key(entry.point)], entry.stage, trial
+    def order(entry: PlannedRun | Aggregate) -> tuple[tuple[int, int], str, int]:
+        one = entry.candidate
+        return places[one.place], one.stage, -1 if one.trial is None else one.trial
 
     asked = [(run, result and with_values_at(result, study.at_epochs)) for run, result in runs]
     ordered = sorted(asked, key=lambda pair: (order(pair[0]), pair[0].seed))
@@ -136,7 +150,7 @@ def build_report(
     comparisons = compare(aggregates, study)
     counts = _counts(ordered, total)
     chosen = _chosen(ordered)
-    confirmed = {(c.arm, point_key(c.point)) for c in chosen if c.done + c.failed == len(c.seeds)}
+    confirmed = {c.candidate.place for c in chosen if c.done + c.failed == len(c.seeds)}
     unconfirmed = [(arm, p) for arm in arms for p in study.points() if (arm, point_key(p)) not in confirmed]
     return Report(
         study=study,

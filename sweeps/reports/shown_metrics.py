@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from setsweep.sweeps.reports.report import Report
-from setsweep.sweeps.statistics.aggregates import Aggregate
-from setsweep.sweeps.study.study import Study, point_key
+from setsweep.sweeps.study.study import Study
 from setsweep.trainables.evaluation.metric import Metric, conformal_metric, plain_accuracies, set_size, users_metric
 
 
@@ -28,7 +27,7 @@ def in_order(study: Study, metrics: Iterable[str]) -> list[str]:
 
 def shown_metrics(report: Report) -> list[str]:
     """What the study compares, the sizes of those sets, and macro averages where these differ from the plain ones."""
-    means = {(a.arm, point_key(a.point), a.metric): a.mean for a in confirmed(report)}
+    means = {(*a.candidate.place, a.metric): a.mean for a in report.confirmed}
     main = main_metrics(report.study)
     known = {metric for _, _, metric in means}
     compared = set(report.study.compared if report.study.compare.metrics else ())
@@ -63,8 +62,3 @@ def _of_same_sets(metrics: Iterable[str], others: Iterable[str]) -> set[str]:
 
 def _differ(first: float | None, second: float | None) -> bool:
     return first is not None and second is not None and abs(first - second) > 1e-9
-
-
-def confirmed(report: Report) -> list[Aggregate]:
-    """The aggregates that the test numbers come from."""
-    return [a for a in report.aggregates if a.stage == "confirm"]

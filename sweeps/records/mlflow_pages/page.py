@@ -114,7 +114,7 @@ def sentence(report: Report) -> str:
 
 
 def _best(report: Report, metric: str, point: Point) -> Aggregate | None:
-    found = [a for a in report.aggregates if a.stage == "confirm" and a.metric == metric and a.point == point]
+    found = [a for a in report.confirmed if a.metric == metric and a.point == point]
     known = [a for a in found if a.mean is not None]
     sign = 1 if more_is_better(metric) else -1
     return max(known, key=lambda a: sign * (a.mean or 0.0), default=None)
@@ -143,7 +143,7 @@ def _metrics(report: Report) -> dict[str, float]:
     runs = {"planned": counts.planned, "done": counts.done, "failed": counts.failed, "waiting": counts.waiting}
     found = {f"runs/{name}": float(number) for name, number in runs.items()}
     for metric in reported_metrics(report.study, "confirm"):
-        means = _means(a for a in report.aggregates if a.stage == "confirm" and a.metric == metric)
+        means = _means(a for a in report.confirmed if a.metric == metric)
         if means:
             found[f"best/{metric}"] = rounded(max(means) if more_is_better(metric) else min(means))
     return found

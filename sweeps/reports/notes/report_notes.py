@@ -108,7 +108,7 @@ def _about_sensitivity(report: Report) -> list[str]:
 
 
 def _about_epochs(report: Report) -> list[str]:
-    confirmed = [a for a in report.aggregates if a.stage == "confirm" and a.n]
+    confirmed = [a for a in report.confirmed if a.n]
     known = {a.metric for a in confirmed}
     return [
         f"{name} is not known: these runs are older than the record of every kept epoch's metrics."

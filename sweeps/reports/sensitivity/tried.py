@@ -101,7 +101,7 @@ def designed(report: Report, metric: str) -> list[Tried]:
     sensitivity = report.study.sensitivity
     if sensitivity is None:
         return []
-    found = []
+    found, sizes = [], _sizes(report, metric)
     for arm, point, own in _by_arm(report, "sensitivity", metric):
         dimensions = tuple(
             dimension(report, arm, point, path, axis.values, scale_of(axis.values, log=axis.log))
@@ -109,7 +109,7 @@ def designed(report: Report, metric: str) -> list[Tried]:
         )
         there = {one.trial: one for one in own}
         rows = [(_named(values), there.get(number)) for number, values in enumerate(design(sensitivity, arm))]
-        found.append(_tried(arm, point, dimensions, rows, _sizes(report, metric), designed=True))
+        found.append(_tried(arm, point, dimensions, rows, sizes, designed=True))
     return found
 
 
@@ -125,7 +125,7 @@ def searched(report: Report) -> list[Tried]:
     if report.study.search is None:
         return []
     stopped = {(each.arm, point_key(each.point)): each.stopped for each in report.searches}
-    found = []
+    found, sizes = [], _sizes(report, report.study.search.objective)
     for arm, point, tried_at_all in _by_arm(report, "search", report.study.search.objective):
         # A space of one value is no dimension; a default outside of its range may have been tried when that was done.
         spaces = {path: space for path, space in arm.searched.items() if space.size != 1}
@@ -143,7 +143,7 @@ def searched(report: Report) -> list[Tried]:
         )
         names = [each.name for each in dimensions]
         rows = [({name: one.params[name] for name in names}, one) for one in own]
-        tried = _tried(arm, point, dimensions, rows, _sizes(report, report.study.search.objective), designed=False)
+        tried = _tried(arm, point, dimensions, rows, sizes, designed=False)
         common = int(np.isfinite(tried.scores).all(axis=0).sum())
         whole = tried.is_grid and common > 1 and all(len(each.values) > 1 for each in dimensions)
         whole = whole and sampler_of(report.study.search, arm) in _NOT_BY_SCORES
@@ -161,7 +161,7 @@ def _by_arm(report: Report, stage: str, metric: str) -> Iterator[tuple[Arm, Poin
     groups: dict[tuple[str, str], list[Aggregate]] = {}
     for one in report.aggregates:
         if one.stage == stage and one.metric == metric:
-            groups.setdefault((one.arm, point_key(one.point)), []).append(one)
+            groups.setdefault(one.candidate.place, []).append(one)
     for arm in report.study.arms.values():
         for point in report.study.points():
             if own := groups.get((arm.name, point_key(point))):

@@ -133,7 +133,7 @@ def _mean_text(aggregate: Aggregate | None) -> str:
 
 
 def _at(report: Report, each: Searched) -> Iterable[Aggregate]:
-    return (a for a in report.aggregates if a.arm == each.arm and point_key(a.point) == point_key(each.point))
+    return report.at_place.get((each.arm, point_key(each.point)), ())
 
 
 def _of_grid(report: Report) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from setsweep.sweeps.reports.report import Report
-from setsweep.sweeps.reports.shown_metrics import confirmed, shown_metrics
+from setsweep.sweeps.reports.shown_metrics import shown_metrics
 from setsweep.sweeps.reports.tables.choices import choice_tables
 from setsweep.sweeps.reports.tables.comparisons import difference_tables, over_sets_tables, primary_tables
 from setsweep.sweeps.reports.tables.images import image_tables
@@ -56,7 +56,7 @@ def result_tables(report: Report) -> list[Table]:
 
 
 def _result_rows(report: Report, point: Point, metrics: Sequence[str]) -> list[tuple[Cell, ...]]:
-    found = {(a.arm, a.metric): a for a in confirmed(report) if a.point == point}
+    found = {(a.arm, a.metric): a for a in report.confirmed if a.point == point}
     chosen = {c.arm: c for c in report.chosen if c.point == point}
     best = {metric: _best_arms(report, found, metric) for metric in metrics}
     rows = []

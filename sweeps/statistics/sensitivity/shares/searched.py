@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,7 @@ from setsweep.sweeps.statistics.sensitivity.critical import student
 from setsweep.sweeps.statistics.sensitivity.no_effect import permutation_p
 from setsweep.sweeps.statistics.sensitivity.shares.crossed import REST, SEED, grid_shares
 from setsweep.sweeps.statistics.sensitivity.shares.sobol import sobol_shares
-from setsweep.sweeps.statistics.sensitivity.shares.surface import fit_surface
+from setsweep.sweeps.statistics.sensitivity.shares.surface import Surface, fit_surface
 
 DUMMY = "dummy"
 GROUPS = 12
@@ -142,10 +141,10 @@ def _table(scores: npt.ArrayLike) -> Floats:
 
 
 def _shares(x: Floats, table: Floats, names: list[str], confidence: float, missing: list[int]) -> SearchShares:
-    whole, kernel, variance = _estimate(x, table)
+    whole, surface, variance = _estimate(x, table)
     groups = np.arange(len(x)) % GROUPS
     groups = np.random.default_rng(1).permutation(groups)
-    without = np.array([_estimate(x[groups != one], table[groups != one], kernel)[0] for one in range(GROUPS)])
+    without = np.array([_estimate(x[groups != one], table[groups != one], surface)[0] for one in range(GROUPS)])
     common = _common(table)
     noise = None if common is None else grid_shares(common, ["configuration"])
     p = permutation_p(x[:, :-1], np.nanmean(table, axis=1)) if noise is None else noise.of("configuration").p
@@ -175,23 +174,23 @@ def _shares(x: Floats, table: Floats, names: list[str], confidence: float, missi
     )
 
 
-def _estimate(x: Floats, table: Floats, kernel: Any = None) -> tuple[Floats, Any, float]:
-    """First-order and total shares by column, then the share of all; the kernel fitted, and the variance of a run."""
+def _estimate(x: Floats, table: Floats, near: Surface | None = None) -> tuple[Floats, Surface | None, float]:
+    """First-order and total shares by column, then the share of all; the surface, and the variance of a run."""
     y = np.nanmean(table, axis=1)
     nothing = np.zeros(2 * x.shape[1] + 1)
     if np.ptp(y) < 1e-9:
-        return nothing, kernel, 0.0
-    surface = fit_surface(x, y, kernel)
-    sobol = sobol_shares(surface.predict, x.shape[1], log2_points=11)
+        return nothing, near, 0.0
+    surface = fit_surface(x, y, near)
+    sobol = sobol_shares(surface)
     common = _common(table)
     if common is None:
-        noise = float(surface.kernel_.k2.noise_level * y.var())
+        noise = surface.noise * surface.spread**2
     else:
         parts = grid_shares(common, ["configuration"])
         noise = parts.of(SEED).variance + parts.of(REST).variance
     variance = sobol.variance + noise
     share = sobol.variance / variance
-    return np.concatenate([sobol.first * share, sobol.total * share, [share]]), surface.kernel_, variance
+    return np.concatenate([sobol.first * share, sobol.total * share, [share]]), surface, variance
 
 
 def _common(table: Floats) -> Floats | None:

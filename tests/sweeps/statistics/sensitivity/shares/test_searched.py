@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import qmc
+from scipy.stats import qmc, sobol_indices, uniform
 
 from setsweep.sweeps.statistics.sensitivity.no_effect import permutation_p
 from setsweep.sweeps.statistics.sensitivity.shares.searched import SearchShares, search_shares
-from setsweep.sweeps.statistics.sensitivity.shares.sobol import sobol_shares
 
 NAMES = ["alpha", "epsilon", "margin"]
 
@@ -29,11 +28,12 @@ def search(
 ) -> tuple[Any, Any, Any, Any]:
     """Positions and scores of a random search, and the true first-order and total shares of a run's variance."""
     draw = np.random.default_rng(number)
-    truth = sobol_shares(surface, 3, log2_points=14)
-    sd = np.sqrt(truth.variance * noise_share / (1 - noise_share))
+    truth = sobol_indices(func=lambda x: surface(x.T), n=2**12, dists=[uniform()] * 3, rng=np.random.default_rng(0))
+    variance = surface(qmc.Sobol(3, seed=0).random_base2(12)).var()
+    sd = np.sqrt(variance * noise_share / (1 - noise_share))
     x = draw.random((configurations, 3))
     y = surface(x)[:, None] + sd * draw.normal(size=(configurations, seeds))
-    return x, 0.8 + 0.05 * y, truth.first * (1 - noise_share), truth.total * (1 - noise_share)
+    return x, 0.8 + 0.05 * y, truth.first_order * (1 - noise_share), truth.total_order * (1 - noise_share)
 
 
 def values(found: SearchShares) -> tuple[Any, Any]:
