@@ -79,11 +79,14 @@ class KnownTrials:
         trained = self._trained.get(_place(arm.name, point), {})
         numbers = itertools.count()
         for trial, (config, key) in sorted(trained.items()):
-            values = {path: _at(config, path) for path in arm.searched}
+            try:
+                values, seed = {path: _at(config, path) for path in arm.searched}, config["seed"]
+            except (KeyError, TypeError, IndexError):  # edited by hand: no run of the study
+                continue
             inside = all(space.contains(values[path]) for path, space in arm.searched.items())
             if not inside and (trial, values) != (0, arm.default):
                 continue
-            plain = plain_config(study, arm, point, values, seed=config["seed"], test=False)
+            plain = plain_config(study, arm, point, values, seed=seed, test=False)
             if complete_config(plain).key == key:
                 yield next(numbers), values
 

@@ -21,6 +21,7 @@ from setsweep.sweeps.study.defaults import DEFAULTS
 from setsweep.trainables.config.run_result import RunResult
 
 STATUSES = ("done", "diverged", "failed")
+NUMBERS = frozenset((int, float))
 _RESULT, _CURVES = b'"result":{"key":"', b'],"curves":{'
 
 
@@ -155,8 +156,7 @@ class Journal:
                 self._take(each)
         elif kind == "result":
             result = RunResult.from_dict(record["result"])
-            if result.status not in STATUSES:  # which no table would count
-                raise ValueError(result.status)
+            _check(result)
             self.results[result.key] = result
             if record["stage"] == "search" and record["trial"] is not None:
                 place = record["arm"], record["point"], record["trial"]
@@ -185,6 +185,19 @@ class Journal:
             os.fsync(self._lease.file)
         except OSError as error:
             raise JournalError(f"{self.path}: must be written to go on, got: {error.strerror}.") from None
+
+
+def _check(result: RunResult) -> None:
+    """Raise ValueError or TypeError for what no training has given, so that no table stumbles over it later."""
+    if result.status not in STATUSES:
+        raise ValueError(result.status)
+    rows = (result.metrics, result.best_epoch, result.thresholds, *result.tested.values())
+    single = (result.seconds, result.started, result.finished, result.attempts)
+    for values in (single, result.epochs, *(row.values() for row in rows), *result.curves.values()):
+        if not NUMBERS.issuperset(map(type, values)):
+            raise TypeError(f"{result.key}: a value is no number")
+    if not (isinstance(result.key, str) and isinstance(result.reason, str | None) and isinstance(result.host, str)):
+        raise TypeError(f"{result.key}: no text")
 
 
 def _load_without_curves(line: bytes) -> Any:

@@ -81,7 +81,7 @@ class Projection:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._recorder is not None and self.begun and kind is not None:
-            self._recorder.close(patience=5.0)
+            self._recorder.close(patience=5.0, working=5.0)
 
     @property
     def up_to_date(self) -> bool:

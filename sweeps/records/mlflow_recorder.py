@@ -111,19 +111,30 @@ class MlflowRecorder:
         """How many results (and aggregates, models, the report) are not recorded yet, refused ones included."""
         return len(self._tasks) + self._refused
 
-    def flush(self, patience: float = 30.0) -> bool:
-        """Wait until everything is written; give up when `patience` seconds brought nothing. Whether all is written."""
+    def flush(self, patience: float = 30.0, working: float = 300.0) -> bool:
+        """Wait until everything is written, or give up.
+
+        Args:
+            patience: seconds in which attempts fail and nothing is written.
+            working: seconds in which nothing is written and nothing fails: a model is a hundred files for the server.
+
+        Returns:
+            Whether all is written.
+        """
         with self._changed:
             self._hurry = True
             self._changed.notify_all()
-            while (left := len(self._tasks)) and self._changed.wait_for(partial(self._fewer, left), timeout=patience):
-                pass
+            waited = 0.0
+            while (left := len(self._tasks)) and waited < (patience if self._problem else max(patience, working)):
+                waited = (
+                    0.0 if self._changed.wait_for(partial(self._fewer, left), timeout=patience) else waited + patience
+                )
             self._hurry = False
         return self.pending == 0
 
-    def close(self, patience: float = 30.0) -> bool:
+    def close(self, patience: float = 30.0, working: float = 300.0) -> bool:
         """`flush`, then stop the thread. Whether all is written."""
-        complete = self.flush(patience)
+        complete = self.flush(patience, working)
         with self._changed:
             self._closing = True
             self._changed.notify_all()

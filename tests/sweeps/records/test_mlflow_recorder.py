@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -76,6 +77,19 @@ def test_results_follow_when_the_store_is_back(
     assert recorder.close(patience=60), recorder.problem
     assert recorder.problem is None
     assert snapshot(folder)["run", groups[0][0][0].key]["status"] == "FINISHED"
+
+
+def test_what_takes_long_without_an_error_is_waited_for(
+    folder: Path, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = []
+    monkeypatch.setattr("setsweep.sweeps.records.mlflow_recorder._open", lambda *_: SimpleNamespace(experiment_id="1"))
+    recorder = MlflowRecorder(study)
+    recorder.start()
+    recorder._put(lambda store: (time.sleep(1.0), done.append(1)))
+    assert not recorder.flush(patience=0.1, working=0.2)
+    assert recorder.close(patience=0.1, working=60)
+    assert done == [1]
 
 
 RECORD_FROM_FILE = """
