@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from setsweep.sweeps.statistics.methods.proportions import wilson
 from setsweep.sweeps.statistics.methods.student import Sample, check_confidence, noncentral_t, sample_of
 
 FAR = 1000.0
@@ -55,11 +56,13 @@ def hedges_g(differences: Sequence[float], *, confidence: float) -> Effect:
 def better_on_a_seed(differences: Sequence[float], *, confidence: float) -> Effect:
     """The probability that the values beat the baseline on a new seed that both are trained with.
 
-    For normal differences it is ``Phi(mu / sigma)``. The interval is exact: Phi of the interval of mu / sigma by the
-    noncentral t; the estimate is median-unbiased: Phi of the mu / sigma for which t is the median. Counting the seeds
-    that were better says much less of few (Clopper-Pearson for 5 of 5 reaches down to 0.48, whatever the differences),
-    and a Mann-Whitney statistic compares runs of different seeds, which is another question. The price is the normal
-    law: for Student t3 differences a 95 % interval covers 91, 90, 87 % at n = 3, 5, 10.
+    For normal differences it is ``Phi(mu / sigma)``, whose exact interval is Phi of that of mu / sigma by the
+    noncentral t; the estimate is median-unbiased: Phi of the mu / sigma for which t is the median. Of other laws that
+    interval knows too much: for Student t3 differences at 95 % it covers 91, 90, 87 % at n = 3, 5, 10, for skewed
+    ones down to 67 %. The share of seeds that were better, whose interval (`wilson`) asks for no law, says less. The
+    interval is all that either of them leaves open: it covers at least as often as the exact one of normal
+    differences, is wider by a tenth for small effects and by up to a half for large ones, and 5 of 5 seeds leave 0.57.
+    A Mann-Whitney statistic compares runs of different seeds, which is another question.
 
     Raises:
         ValueError: `confidence` is no probability.
@@ -72,7 +75,9 @@ def better_on_a_seed(differences: Sequence[float], *, confidence: float) -> Effe
         0.5 * math.erfc(-_standardised(sample, probability) / math.sqrt(2))
         for probability in (0.5, (1 + confidence) / 2, (1 - confidence) / 2)
     )
-    return Effect(value=middle, ci_low=low, ci_high=high, n=sample.n)
+    better = sum((each > 0) + (each == 0) / 2 for each in differences)  # a tie is half a win
+    counted = wilson(better, sample.n, confidence=confidence)
+    return Effect(value=middle, ci_low=min(low, counted[0]), ci_high=max(high, counted[1]), n=sample.n)
 
 
 def _standardised(sample: Sample, probability: float) -> float:

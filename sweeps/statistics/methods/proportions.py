@@ -1,7 +1,8 @@
-"""Rates of failed runs, with the interval that holds for any number of runs."""
+"""Shares of runs, with intervals that hold for any number of runs."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -51,3 +52,22 @@ def failure_rate(failures: int, runs: int, *, confidence: float) -> RateInterval
         failures=failures,
         runs=runs,
     )
+
+
+def wilson(hits: float, trials: int, *, confidence: float) -> tuple[float, float]:
+    """The ends of Wilson's interval (1927) of a share.
+
+    They are the shares from which ``hits / trials`` is just z standard errors away: the interval covers about as often
+    as it says on average over shares, where that of Clopper and Pearson covers at least as often for each.
+
+    Args:
+        hits: between 0 and `trials`; a half is a tie.
+        trials: one or more.
+        confidence: between 0 and 1.
+    """
+    from scipy.special import ndtri  # imported late: listing studies must not wait for it
+
+    square = float(ndtri((1 + confidence) / 2)) ** 2
+    middle = (hits + square / 2) / (trials + square)
+    half = math.sqrt(square * (hits * (trials - hits) / trials + square / 4)) / (trials + square)
+    return max(0.0, middle - half), min(1.0, middle + half)

@@ -129,8 +129,13 @@ def effects(draw: np.random.Generator, times: int) -> Iterator[Row]:
     laws: dict[str, Callable[[int], Array]] = {
         "normal": lambda n: draw.normal(size=n),
         "Student t3": lambda n: draw.standard_t(3, n) / math.sqrt(3),
+        "skewed": lambda n: 1 - draw.exponential(size=n),
     }
-    better_of = {"normal": 0.5 * math.erfc(-0.8 / math.sqrt(2)), "Student t3": 1 - t_tail(0.8 * math.sqrt(3), 3)}
+    better_of = {
+        "normal": 0.5 * math.erfc(-0.8 / math.sqrt(2)),
+        "Student t3": 1 - t_tail(0.8 * math.sqrt(3), 3),
+        "skewed": 1 - math.exp(-1.8),
+    }
     for n in (3, 5, 10):
         for law, values in laws.items():
             samples = [(values(n) + 0.8).tolist() for _ in range(times)]

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from setsweep.sweeps.statistics.methods.effects import better_on_a_seed, hedges_g
+from setsweep.sweeps.statistics.methods.effects import Effect, better_on_a_seed, hedges_g
 
 
 def sample(n: int, shift: float, seed: int = 0) -> list[float]:
@@ -52,20 +53,26 @@ def test_effects_beyond_any_noise_have_an_interval_too(n: int) -> None:
 
 def test_no_difference_on_average_is_an_even_chance() -> None:
     found = better_on_a_seed([-1.0, 0.0, 1.0], confidence=0.95)
-    # t = 0, whose noncentrality interval is that of the normal: 0 +- 1.959964, over sqrt(3).
+    # By the normal law 0.129 to 0.871; Wilson's interval of 1.5 of 3, a tie being half, with z^2 = 3.8415, is
+    # 0.5 +- sqrt(3.8415 (0.75 + 0.9604)) / (3 + 3.8415) = 0.5 +- 0.3747.
     assert found.value == pytest.approx(0.5, abs=1e-9)
-    assert found.ci_low == pytest.approx(stats.norm.cdf(-1.959963984540054 / math.sqrt(3)), abs=1e-9)
-    assert found.ci_high == pytest.approx(stats.norm.cdf(1.959963984540054 / math.sqrt(3)), abs=1e-9)
+    assert (found.ci_low, found.ci_high) == pytest.approx((0.1253, 0.8747), abs=1e-4)
 
 
-def test_the_chance_is_the_interval_of_the_effect_seen_through_the_normal_law() -> None:
-    differences = sample(7, 0.6)
+def test_the_chance_is_what_the_normal_law_and_the_count_of_seeds_leave_open() -> None:
+    # Of these 7 differences 4 are positive. Wilson's interval of 4 of 7 at 90 % ends at 0.2912 and 0.8108.
+    differences = [-0.3, -0.1, -0.2, 0.4, 0.9, 1.6, 1.2]
     effect, chance = (f(differences, confidence=0.9) for f in (hedges_g, better_on_a_seed))
-    assert chance.ci_low == pytest.approx(stats.norm.cdf(effect.ci_low), abs=1e-12)
-    assert chance.ci_high == pytest.approx(stats.norm.cdf(effect.ci_high), abs=1e-12)
+    counted = stats.binomtest(4, 7).proportion_ci(0.9, method="wilson")
+    assert chance.ci_low == pytest.approx(min(stats.norm.cdf(effect.ci_low), counted.low), abs=1e-12)
+    assert chance.ci_high == pytest.approx(max(stats.norm.cdf(effect.ci_high), counted.high), abs=1e-12)
     t = stats.ttest_1samp(differences, 0).statistic
     middle = stats.norm.ppf(chance.value) * math.sqrt(7)
     assert stats.nct.cdf(t, 6, middle) == pytest.approx(0.5, abs=1e-9)
+
+
+def test_five_of_five_seeds_leave_the_chance_open_however_large_the_difference() -> None:
+    assert better_on_a_seed(sample(5, 100.0), confidence=0.95).ci_low == pytest.approx(0.5655, abs=1e-4)
 
 
 def test_swapping_arm_and_baseline_turns_the_signs() -> None:
@@ -85,13 +92,22 @@ def test_the_unit_of_the_values_does_not_matter() -> None:
 
 @pytest.mark.parametrize("n", [3, 5])
 def test_both_intervals_cover_as_often_as_they_say(n: int) -> None:
-    # 2000 intervals at 95 %: sd 0.49 %; 5 sd: false alarm below 1e-6.
+    # 2000 intervals at 95 %: sd 0.49 %; 5 sd: false alarm below 1e-6. That of the chance covers more often.
     samples = np.random.default_rng(1).normal(0.8, 1, (2000, n)).tolist()
-    effects = [hedges_g(each, confidence=0.95) for each in samples]
-    chances = [better_on_a_seed(each, confidence=0.95) for each in samples]
-    for truth, found in ((0.8, effects), (stats.norm.cdf(0.8), chances)):
-        hits = sum(each.ci_low <= truth <= each.ci_high for each in found)  # type: ignore[operator]
-        assert abs(hits / 2000 - 0.95) < 0.025
+    assert abs(covered([hedges_g(each, confidence=0.95) for each in samples], 0.8) - 0.95) < 0.025
+    assert covered([better_on_a_seed(each, confidence=0.95) for each in samples], stats.norm.cdf(0.8)) > 0.925
+
+
+def test_the_interval_of_the_chance_asks_for_no_law() -> None:
+    # Skewed differences, 1 - exponential + 0.8, 10 of them: P(better) = 1 - exp(-1.8). 600 intervals: sd 0.9 %, 5 sd
+    # below 94 %. By the normal law alone they cover 76 %.
+    samples = (1.8 - np.random.default_rng(2).exponential(size=(600, 10))).tolist()
+    found = [better_on_a_seed(each, confidence=0.95) for each in samples]
+    assert covered(found, 1 - math.exp(-1.8)) > 0.895
+
+
+def covered(found: Sequence[Effect], truth: float) -> float:
+    return float(np.mean([each.ci_low <= truth <= each.ci_high for each in found]))  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("differences", [[], [0.1], [0.1, 0.2], [0.1, 0.1, 0.1, 0.1]])

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from scipy import stats
 
-from setsweep.sweeps.statistics.methods.proportions import failure_rate
+from setsweep.sweeps.statistics.methods.proportions import failure_rate, wilson
 
 
 @pytest.mark.parametrize(("failures", "runs"), [(0, 1), (1, 1), (0, 5), (1, 5), (2, 12), (12, 12), (37, 200)])
@@ -45,3 +45,10 @@ def test_more_failures_than_runs_are_refused(failures: int) -> None:
 def test_a_confidence_that_is_no_probability_is_refused() -> None:
     with pytest.raises(ValueError, match=r"confidence must be between 0 and 1, got 95"):
         failure_rate(1, 5, confidence=95)
+
+
+@pytest.mark.parametrize(("hits", "trials"), [(0, 1), (1, 1), (0, 5), (5, 5), (4, 7), (37, 200)])
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
+def test_wilsons_interval_is_that_of_scipy(hits: int, trials: int, confidence: float) -> None:
+    expected = stats.binomtest(hits, trials).proportion_ci(confidence, method="wilson")
+    assert wilson(hits, trials, confidence=confidence) == pytest.approx((expected.low, expected.high), abs=1e-12)
