@@ -74,6 +74,9 @@ class JobService:
         address: ``http://HEAD:8265``.
         token: what the cluster asks for; None: nothing.
 
+    Attributes:
+        date: of its last answer, by its own clock, as HTTP has it; None: none was told.
+
     Raises:
         ClusterError: nobody answers there, or somebody else, or the token is another, or Ray is.
     """
@@ -81,6 +84,7 @@ class JobService:
     def __init__(self, address: str, token: str | None) -> None:
         self.address = address.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self.date: str | None = None
         self._check()
         with _no_other_address():
             self._client = JobSubmissionClient(self.address, headers=dict(self._headers))
@@ -151,6 +155,11 @@ class JobService:
         """Have a command stop cleanly; returns at once."""
         self._client.stop_job(name)
 
+    @property
+    def guarded(self) -> bool:
+        """Whether it asks for a token."""
+        return requests.get(f"{self.address}/api/version", timeout=PATIENCE).status_code in (401, 403)
+
     def nodes(self) -> list[Mapping[str, float]]:
         """The resources of each node that is there."""
         answer = self._ask("/api/v0/nodes?limit=10000&detail=true")
@@ -175,6 +184,7 @@ class JobService:
             response = requests.get(self.address + path, headers=self._headers, timeout=PATIENCE)
         except requests.RequestException as error:
             raise ClusterError(f"{where}: {_reason(error)}.") from None
+        self.date = response.headers.get("Date")
         if response.status_code in (401, 403):
             got = "another one" if self._headers else "none"
             raise ClusterError(

@@ -113,6 +113,15 @@ def test_a_study_with_a_module_of_its_own_is_stopped_and_resumed_without_its_fil
     assert journal.read_text().count('"status":"done"') == 8
 
 
+def test_the_doctor_looks_at_the_cluster(connected: Callable[..., Any], cluster: str) -> None:
+    said = connected("doctor")
+    assert said.code == 0, said.out
+    assert f"{cluster}, version" in said.out
+    assert "asks for a token: 1 nodes, 2 CPUs, 0 GPUs" in said.out
+    assert "that of the cluster's head agrees" in said.out
+    assert TOKEN not in said.out
+
+
 def test_what_can_not_be_done_is_said(connected: Callable[..., Any], small: Path, cluster: str) -> None:
     asked = connected("submit", small)
     assert (asked.code, asked.err) == (2, "setsweep: --yes must be given where nobody can be asked.\n")

@@ -1,0 +1,1 @@
+"""What ``setsweep doctor`` looks at, a file each."""
