@@ -61,15 +61,37 @@ def best_topk_accuracy(k: int, *, sigma: float, shift: float, minor: float = 1 /
         minor: probability of the minor mode.
         classes: number of classes, evenly spaced.
     """
+    density, step = _densities(sigma, shift, minor, classes)
+    return float(density.topk(k, dim=0).values.sum() * step / classes)
+
+
+def best_avgk_accuracy(k: float, *, sigma: float, shift: float, minor: float = 1 / 3, classes: int = 6) -> float:
+    """The best accuracy (0..1) that sets of k classes on average can have on this distribution.
+
+    Those are the classes whose conditional probability reaches a threshold (Denis and Hebiri 2017): pairs of a point
+    and a class are taken in the order of that probability until their number is k a point, a part of the last one.
+
+    Args:
+        k: mean size of the sets, 0 to `classes`.
+        sigma, shift, minor, classes: see `best_topk_accuracy`.
+    """
+    density, step = _densities(sigma, shift, minor, classes)
+    of_point = density.sum(0) * (step / classes)  # the share of the points that lie there
+    likely, order = (density / density.sum(0)).flatten().sort(descending=True)
+    share = of_point.repeat(classes)[order]
+    taken = (k - (share.cumsum(0) - share)).clamp(min=share.new_zeros(()), max=share)
+    return float((taken * likely).sum())
+
+
+def _densities(sigma: float, shift: float, minor: float, classes: int) -> tuple[Tensor, float]:
+    """Each class's density (classes, steps) per degree around the circle, and the degrees of a step."""
     import torch
 
     steps = math.ceil(max(100 * 360 / sigma, 3600))
     angles = torch.arange(steps, dtype=torch.float64) * (360 / steps)
     centres = 360 / classes * torch.arange(classes, dtype=torch.float64)[:, None]
-    density = (1 - minor) * _wrapped_normal(angles - centres, sigma)
-    density += minor * _wrapped_normal(angles - centres - shift, sigma)
-    best = density.topk(k, dim=0).values.sum()
-    return float(best * (360 / steps) / classes)
+    major = _wrapped_normal(angles - centres, sigma)
+    return (1 - minor) * major + minor * _wrapped_normal(angles - centres - shift, sigma), 360 / steps
 
 
 def _wrapped_normal(degrees: Tensor, sigma: float) -> Tensor:

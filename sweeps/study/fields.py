@@ -21,6 +21,7 @@ from setsweep.sweeps.study.protocol import (
 )
 from setsweep.sweeps.study.published import published_settings
 from setsweep.sweeps.study.reader import ABOUT, DATA_FILES, NAME, OWN_METRICS
+from setsweep.sweeps.study.scale import LEAVES_OUT, REPRODUCES, SCALE
 from setsweep.sweeps.study.training import KEEP_LR, KEEP_LR_PER_EXAMPLE
 from setsweep.trainables.config.coverage import COVERAGE
 from setsweep.trainables.config.run_config import TRAINING
@@ -92,6 +93,12 @@ def study_groups() -> list[Group]:
             _below("published", published_settings(())),
         ),
         Group("budget", "", "what the study may take at most", _below("budget", BUDGET)),
+        Group(
+            "small",
+            "",
+            "fields that stand in the place of the study's own, whole, at scale small",
+            {"scale": SCALE, "reproduces": REPRODUCES, "small.leaves_out": LEAVES_OUT},
+        ),
     ]
 
 

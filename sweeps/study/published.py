@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from setsweep.losses.values import as_number, unknown
-from setsweep.sweeps.study.rules import metrics_rule
+from setsweep.sweeps.study.rules import metrics_rule, objective_rule
 from setsweep.sweeps.study.text.findings import Findings
 from setsweep.trainables.evaluation.metric import Metric
 from setsweep.trainables.settings.rules import Rule, anything, one_of, text, whole
@@ -43,15 +43,19 @@ class Published:
 
 def published_settings(ks: Sequence[int]) -> dict[str, Setting]:
     """The fields of an entry of `published`."""
-    metrics = metrics_rule(ks)
+    metrics, on_validation = metrics_rule(ks), objective_rule(ks)
 
     def metric(value: object) -> str:
+        if str(value).startswith("val/"):
+            return str(on_validation.check(value))
         return str(metrics.check([value])[0])
 
-    item = dict(metrics.schema["items"])
+    item = {"anyOf": [dict(metrics.schema["items"]), dict(on_validation.schema)]}
     return {
         "where": Setting(text(), "", "the paper, and its table or figure"),
-        "metric": Setting(Rule("other", metric, "a test metric", item), None, "that the numbers are of"),
+        "metric": Setting(
+            Rule("other", metric, "a test metric, or an accuracy on validation", item), None, "of the numbers"
+        ),
         "point": Setting(anything(), {}, "of the grid, that they are at"),
         "seeds": Setting(whole(1, besides=(None,)), None, "that they are means over; none: it is not said"),
         "spread": Setting(one_of("ci", "sd"), "ci", "what stands behind ±: half of a 95 % interval, or deviation"),

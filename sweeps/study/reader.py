@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,11 @@ from setsweep.sweeps.study.protocol import (
 )
 from setsweep.sweeps.study.published import read_published
 from setsweep.sweeps.study.rules import name_rule
+from setsweep.sweeps.study.scale import LEAVES_OUT, REPRODUCES, is_about_scale, scaled, small_form
 from setsweep.sweeps.study.study import Search, Study
+from setsweep.sweeps.study.text.errors import StudyError
 from setsweep.sweeps.study.text.findings import Findings, Section
-from setsweep.sweeps.study.text.source import Source, open_study, plain_source, read_source
+from setsweep.sweeps.study.text.source import Source, open_bundled, open_study, plain_source, read_source
 from setsweep.sweeps.study.training import TrainingBlock, fill_in_preset, fit_milestones, read_training
 from setsweep.trainables.config.complete import METRICS, check_k
 from setsweep.trainables.config.coverage import COVERAGE
@@ -62,6 +65,10 @@ FIELDS = (
     "resources",
     "published",
     "budget",
+    "reproduces",
+    "leaves_out",
+    "scale",
+    "small",
 )
 
 
@@ -81,10 +88,48 @@ def read_study(study: str | Path | Mapping[str, Any], overrides: Sequence[str] =
     else:
         content, shown = open_study(study)
         source = read_source(content, shown)
-    for assignment in overrides:
+    return _read_forms(source, shown, overrides)
+
+
+def read_bundled(name: str, overrides: Sequence[str] = ()) -> Study:
+    """The bundled study of that name, whatever lies in the current folder."""
+    content, shown = open_bundled(name)
+    return _read_forms(read_source(content, shown), shown, overrides)
+
+
+def _read_forms(source: Source, shown: str, overrides: Sequence[str]) -> Study:
+    """The study, or its small form where that is asked for; what is wrong with the other is told as well."""
+    of_scale, others = ([each for each in overrides if is_about_scale(each) is first] for first in (True, False))
+    for assignment in of_scale:
         source.override(assignment)
+    other_form = copy.deepcopy(source)
+    source = scaled(source)
+    for assignment in others:
+        source.override(assignment)
+    errors: list[str] = []
+    study: Study | None = None
+    try:
+        _check_other_form(other_form, shown)
+    except StudyError as error:
+        errors += error.errors
+    try:
+        study = _read_source(source, shown)
+    except StudyError as error:
+        errors += error.errors
+    if errors or study is None:
+        raise StudyError(errors)
+    return study
+
+
+def _check_other_form(source: Source, path: str) -> None:
+    """Raises StudyError where the small form of a study that is not run at small scale isn't legal."""
+    if source.values.get("small") and source.values.get("scale") != "small":
+        _read_source(small_form(source), path)
+
+
+def _read_source(source: Source, path: str) -> Study:
     notes = (fill_in_preset(source), fit_milestones(source))
-    return _read(Findings(source), path=shown, notes=tuple(note for note in notes if note))
+    return _read(Findings(source), path=path, notes=tuple(note for note in notes if note))
 
 
 def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
@@ -94,6 +139,7 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
         if field not in top.values:
             findings.add((field,), "must be given, got nothing.")
     name, about = top.read("study", NAME), top.read("about", ABOUT)
+    leaves_out = top.read("leaves_out", LEAVES_OUT)
     metrics = top.read("metrics", OWN_METRICS) or ()
     root, download = _read_data_files(findings)
     data = _read_config(findings, "data", check_data, _without(source, "data", *DATA_FILES))
@@ -130,13 +176,16 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
         keep=read_keep(findings),
         resources=resources,
         published=read_published(findings, list(source.values["arms"]) if arms else None, grid, k),
+        reproduces=top.read("reproduces", REPRODUCES),
+        leaves_out=leaves_out,
+        has_small_form=bool(source.values.get("small")),
         budget=read_budget(findings, gpus=resources.gpus),
         data_root=root,
         download=download,
         metrics=metrics,
         text=dump_yaml(source.values),
         path=path,
-        notes=(*notes, *_notes(search), *_unusual(training, confirm_seeds)),
+        notes=(*notes, *_left_out(leaves_out), *_notes(search), *_unusual(training, confirm_seeds)),
     )
     if not findings.within("k", "arms", "confirm", "compare"):
         check_compare(findings, study)
@@ -144,6 +193,11 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
         check_points(findings, study)
     findings.raise_any()
     return study
+
+
+def _left_out(leaves_out: str) -> tuple[str, ...]:
+    """What a form of a paper's experiment is not."""
+    return (f"Of the paper's experiment this leaves out: {leaves_out.rstrip('.')}.",) if leaves_out else ()
 
 
 def _notes(search: Search | None) -> tuple[str, ...]:

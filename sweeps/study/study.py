@@ -241,6 +241,9 @@ class Study:
         confirm: what is confirmed beside the choices, and to what precision.
         sensitivity: a designed study of hyperparameters; None: there is none.
         published: numbers of papers that the study's are held against.
+        reproduces: tables and figures of papers that it repeats, beside those of its published numbers.
+        leaves_out: what it leaves out of what a paper has done; empty: nothing.
+        has_small_form: whether it can be run at a small scale as well.
         budget: what it may take at most. Not part of what decides a result.
         data_root: where the data files lie; None: the default. Not part of what decides a result.
         text: the study file with its overrides, as YAML, for the records.
@@ -267,6 +270,9 @@ class Study:
     conformal: Conformal = field(default_factory=Conformal)
     resources: Resources = field(default_factory=Resources)
     published: tuple[Published, ...] = ()
+    reproduces: tuple[str, ...] = ()
+    leaves_out: str = ""
+    has_small_form: bool = False
     budget: Budget = field(default_factory=Budget)
     data_root: str | None = None
     download: bool = False

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from setsweep.data import load_dataset
-from setsweep.data.circle import best_topk_accuracy
+from setsweep.data.circle import best_avgk_accuracy, best_topk_accuracy
 from setsweep.data.dataset import Dataset, Split
 
 
@@ -102,3 +102,32 @@ def test_the_rule_that_picks_the_densest_classes_reaches_the_best_accuracy_on_dr
     # 120,000 points has a standard error below 0.0012: false alarm at 5 of them 6e-7
     best = best_topk_accuracy(2, sigma=20, shift=shift)
     assert hits == pytest.approx(best, abs=0.002 + 5 * 0.0012)
+
+
+@pytest.mark.parametrize("shift", [0.0, 60.0, 90.0])
+def test_sets_by_a_threshold_on_known_probabilities_reach_the_best_average_k_accuracy(shift: float) -> None:
+    """The threshold is that of 60,000 drawn points, so that the size is right on average; see the test above."""
+    data = circle(shift=shift, per_class=20_000, sigma=20)
+    x, y = data.test.inputs.double().unbind(1)
+    away = torch.rad2deg(torch.atan2(y, x))[:, None] - 60 * torch.arange(6)
+    weights = ((2 / 3, 0.0), (1 / 3, shift))
+    density = torch.stack(
+        [w * torch.exp(torch.cos(torch.deg2rad(away - d)) / math.radians(20) ** 2) for w, d in weights]
+    )
+    likely = density.sum(0) / density.sum((0, 2))[:, None]
+    threshold = likely.flatten().kthvalue(likely.numel() - 2 * len(likely)).values
+
+    hits = (likely > threshold).gather(1, data.test.labels[:, None]).double().mean().item()
+
+    assert hits == pytest.approx(best_avgk_accuracy(2, sigma=20, shift=shift), abs=0.002 + 5 * 0.0012)
+
+
+def test_average_k_is_never_below_top_k_and_above_it_where_some_points_are_more_ambiguous() -> None:
+    """All classes are always enough, and overlap without end leaves chance."""
+    for shift in (0, 45, 75, 90):
+        for k in (1, 2, 3):
+            best = best_topk_accuracy(k, sigma=20, shift=shift)
+            assert best_avgk_accuracy(k, sigma=20, shift=shift) >= best - 1e-9
+    assert best_avgk_accuracy(2, sigma=10, shift=90) > best_topk_accuracy(2, sigma=10, shift=90) + 5e-4
+    assert best_avgk_accuracy(6, sigma=10, shift=90) == pytest.approx(1, abs=1e-9)
+    assert best_avgk_accuracy(2, sigma=1000, shift=0) == pytest.approx(2 / 6, abs=1e-3)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import resources
-
 from setsweep.sweeps.commands.as_json import AsJson
 from setsweep.sweeps.commands.exit_codes import DONE
 from setsweep.sweeps.commands.listings.listing import table
-from setsweep.sweeps.study.reader import read_study
+from setsweep.sweeps.study.reader import read_bundled
 from setsweep.sweeps.study.text.json_text import json_text
 from setsweep.sweeps.study.text.source import bundled_studies
 
@@ -18,10 +16,7 @@ def command(*, as_json: AsJson = False) -> int:
     Args:
         as_json: print them as JSON.
     """
-    read = []
-    for name in bundled_studies():
-        with resources.as_file(resources.files("setsweep.sweeps") / "studies" / f"{name}.yaml") as path:
-            read.append(read_study(path))
+    read = [read_bundled(name) for name in bundled_studies()]
     if as_json:
         plain = [{"name": s.name, "about": s.about, "data": s.data["name"], "arms": list(s.arms)} for s in read]
         print(json_text(plain), end="")

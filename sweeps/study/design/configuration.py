@@ -12,19 +12,21 @@ from setsweep.trainables.config.complete import with_values
 from setsweep.trainables.config.sections import declared_settings
 
 DATA_NAME = "data.name"
+NAMES = (DATA_NAME, "model.name")
 
 
-def data_named(data: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The `data` section of a study with another data set: what differs from the defaults is taken along.
+def section_named(section: str, values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The `data` or `model` section of a study with another name: what differs from the defaults is taken along.
 
     Args:
-        data: complete.
-        name: of the data set.
+        section: "data" or "model".
+        values: of the study, complete.
+        name: of the data set or model.
     """
-    if name == data["name"]:
-        return dict(data)
-    known = declared_settings("data", data)
-    given = {key: value for key, value in data.items() if key not in known or value != known[key].default}
+    if name == values["name"]:
+        return dict(values)
+    known = declared_settings(section, values)
+    given = {key: value for key, value in values.items() if key not in known or value != known[key].default}
     return {**given, "name": name}
 
 
@@ -42,8 +44,8 @@ def plain_config(
         test: whether the run may look at the test split.
     """
     plain: dict[str, Any] = {
-        "data": data_named(study.data, point.get(DATA_NAME, study.data["name"])),
-        "model": dict(study.model),
+        "data": section_named("data", study.data, point.get("data.name", study.data["name"])),
+        "model": section_named("model", study.model, point.get("model.name", study.model["name"])),
         "loss": {"name": arm.loss},
         "training": dict(study.training),
         "k": list(study.k),

@@ -11,7 +11,7 @@ from typing import Any
 
 from setsweep.losses.values import unknown
 from setsweep.sweeps.study.design.addresses import check_for, is_known, known_paths, path_for
-from setsweep.sweeps.study.design.configuration import DATA_NAME, data_named
+from setsweep.sweeps.study.design.configuration import NAMES, section_named
 from setsweep.sweeps.study.study import Arm
 from setsweep.sweeps.study.text.findings import Findings, Section
 from setsweep.sweeps.study.text.hints import unknown_field
@@ -34,15 +34,13 @@ def read_grid(
         model: the study's, complete.
         arms: the study's, those without an error.
     """
-    known = [DATA_NAME, *(f"data.{name}" for name in declared_settings("data", data))]
+    known = [*NAMES, *(f"data.{name}" for name in declared_settings("data", data))]
     known += [f"model.{name}" for name in declared_settings("model", model)]
     known += [f"training.{path}" for path in TRAINING]
     grid: dict[str, tuple[Any, ...]] = {}
     for path, values in Section(findings, ("grid",)).values.items():
         if path in known:
             grid[path] = _read_values(findings, path, values, _checker(path, data, model))
-        elif path == "model.name":
-            findings.add(("grid", path), f"must be the same in all of a study, got {values!r}.")
         elif is_known(path, arms):
             grid[path] = _read_values(findings, path, values, _checker_of_arms(path, arms))
         elif _is_of_arms(findings, path):
@@ -122,7 +120,7 @@ def _checker(path: str, data: Mapping[str, Any], model: Mapping[str, Any]) -> Ca
     check, settings = (check_data, data) if section == "data" else (check_model, model)
 
     def checked(value: Any) -> Any:
-        changed = data_named(data, value) if path == DATA_NAME else {**settings, key: value}
+        changed = section_named(section, settings, value) if path in NAMES else {**settings, key: value}
         try:
             return check(changed)[key]
         except ConfigError as error:

@@ -14,7 +14,7 @@ from setsweep.sweeps.study.budget import BUDGET
 from setsweep.sweeps.study.comparing import compare_settings
 from setsweep.sweeps.study.design.addresses import SHARED
 from setsweep.sweeps.study.design.axes import VALUES
-from setsweep.sweeps.study.design.configuration import DATA_NAME
+from setsweep.sweeps.study.design.configuration import NAMES
 from setsweep.sweeps.study.design.sensitivity import SENSITIVITY
 from setsweep.sweeps.study.fields import SIZES
 from setsweep.sweeps.study.protocol import (
@@ -27,6 +27,7 @@ from setsweep.sweeps.study.protocol import (
 )
 from setsweep.sweeps.study.published import published_settings
 from setsweep.sweeps.study.reader import ABOUT, DATA_FILES, NAME, OWN_METRICS, REQUIRED
+from setsweep.sweeps.study.scale import LEAVES_OUT, REPLACEABLE, REPRODUCES, SCALE
 from setsweep.sweeps.study.schema.arms import PATHS, arm_definitions
 from setsweep.sweeps.study.schema.settings import (
     Schema,
@@ -77,7 +78,11 @@ def study_schema() -> Schema:
         "resources": _about("what a run occupies", _section(RESOURCES)),
         "published": _about("numbers of papers to hold the study's against", _published()),
         "budget": _about("what the study may take at most", _section(BUDGET)),
+        "reproduces": value_schema(REPRODUCES),
+        "leaves_out": value_schema(LEAVES_OUT),
+        "scale": value_schema(SCALE),
     }
+    sections["small"] = _about("what stands in the place of these at scale small", _small())
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object",
@@ -164,10 +169,8 @@ def _grid_row(section: str, name: str) -> Schema:
     """The fields of `grid` for the data or the model of that name; those of a user's function can't be known."""
     settings = declared_settings(section, {"name": name})
     fields = {f"{section}.{key}": values_schema(setting) for key, setting in settings.items()}
-    if section == "data":
-        fields |= {
-            DATA_NAME: {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"anyOf": _names(section)}}
-        }
+    names = {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"anyOf": _names(section)}}
+    fields |= {path: names for path in NAMES if path == f"{section}.name"}
     if name == _OWN:
         not_settings = [f"{section}.{key}" for key in ("name", *_besides(section)) if f"{section}.{key}" not in fields]
         return {"properties": fields, "propertyNames": {"not": {"enum": not_settings}}}
@@ -197,6 +200,12 @@ def _sensitivity() -> Schema:
     own = {path: _varied(setting) for path, setting in PATHS.items()}
     section = _mapping({**_values(SENSITIVITY), **own})
     return {**section, "patternProperties": {rf"^(?!({'|'.join(SHARED)})\.)[^.]+\..": _varied(VALUES)}}
+
+
+def _small() -> Schema:
+    """Fields of a study that stand in the place of its own, whole."""
+    fields = fields_schema({name: {"$ref": f"#/properties/{name}"} for name in REPLACEABLE})
+    return {"type": ["object", "null"], **fields, "required": ["leaves_out"]}
 
 
 def _published() -> Schema:

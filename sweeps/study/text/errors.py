@@ -22,10 +22,11 @@ class StudyError(ValueError):
 
 @dataclass(frozen=True)
 class Location:
-    """Where a value was given: a line of a file, or (line 0) a ``--set``."""
+    """Where a value was given: a line of a file, or (line 0) a ``--set``; `below` what it is read as a field of."""
 
     line: int
     origin: str
+    below: Path = ()
 
     def __str__(self) -> str:
         return f"{self.origin}:{self.line}" if self.line else self.origin
@@ -33,7 +34,7 @@ class Location:
 
 def error_line(location: Location, path: Path, rule: str) -> str:
     """``studies/fashion.yaml:14: arms.avgk.alpha: must be > 0, got 0.``"""
-    rule = _as_written(rule)
+    rule, path = _as_written(rule), (*location.below, *path) if path else path
     return f"{location}: {dotted(path)}: {rule}" if path else f"{location}: {rule}"
 
 

@@ -152,8 +152,7 @@ def open_study(path_or_name: str | FilePath) -> tuple[str, str]:
         if path.exists() and not (path.is_dir() and shown in names):
             content = _content(path)
         elif shown in names:
-            content = (_bundle() / f"{shown}.yaml").read_bytes()
-            shown = f"sweeps/studies/{shown}.yaml"
+            return open_bundled(shown)
         else:
             if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
                 raise StudyError([f"{shown}: must be a study file or the name of a bundled study, got no such file."])
@@ -164,6 +163,12 @@ def open_study(path_or_name: str | FilePath) -> tuple[str, str]:
         raise StudyError([f"{shown}: must be UTF-8 text, got byte {error.object[error.start]:#04x}."]) from None
     except OSError as error:
         raise StudyError([f"{shown}: must be a file that can be read, got: {error.strerror}."]) from None
+
+
+def open_bundled(name: str) -> tuple[str, str]:
+    """The text of the bundled study of that name, whatever lies in the current folder, and its path for messages."""
+    file = _bundle()[name]
+    return file.read_text(encoding="utf-8"), str(file).rpartition("setsweep/")[2]
 
 
 def _content(path: FilePath) -> bytes:
@@ -177,8 +182,11 @@ def _content(path: FilePath) -> bytes:
 
 def bundled_studies() -> list[str]:
     """The names of the studies that come with Setsweep."""
-    return sorted(file.name.removesuffix(".yaml") for file in _bundle().iterdir() if file.name.endswith(".yaml"))
+    return sorted(_bundle())
 
 
-def _bundle() -> Traversable:
-    return resources.files("setsweep.sweeps") / "studies"
+def _bundle() -> dict[str, Traversable]:
+    """The files by the names of the studies; those that repeat a paper's experiments lie in a folder of their own."""
+    folder = resources.files("setsweep.sweeps") / "studies"
+    files = [*folder.iterdir(), *(folder / "papers").iterdir()]
+    return {file.name.removesuffix(".yaml"): file for file in files if file.name.endswith(".yaml")}

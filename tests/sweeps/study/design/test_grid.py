@@ -19,11 +19,12 @@ from setsweep.sweeps.study.text.source import read_source
 from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.config.run_config import TRAINING
 from setsweep.trainables.config.sections import check_data, check_model
+from setsweep.trainables.models import MODELS
 
 Errors = Callable[..., list[str]]
 Read = Callable[..., Study]
 
-GRID = ["data.name", *(f"data.{name}" for name in DATASETS["fashion_mnist"].settings)] + [
+GRID = ["data.name", "model.name", *(f"data.{name}" for name in DATASETS["fashion_mnist"].settings)] + [
     f"training.{path}" for path in TRAINING
 ]
 
@@ -42,7 +43,7 @@ def test_the_grid_may_hold_training_and_model_values(read_text: Read, example: s
         ("[0.0, 0.2]", "[]", "11: grid.data.label_noise: must be a list of values, got []."),
         ("[0.0, 0.2]", "[0.0, 0]", "11: grid.data.label_noise: must be a list of distinct values, got 0 again."),
         ("[0.0, 0.2]", "[0.0,\n  2]", "12: grid.data.label_noise: must be between 0 and 1, got 2."),
-        ("data.label_noise: [0.0, 0.2]", "model.name: [mlp, linear]", "11: grid.model.name: must be the same in all of a study, got ['mlp', 'linear']."),
+        ("data.label_noise: [0.0, 0.2]", "model.name: [mlp, linea]", "11: grid.model.name: unknown model 'linea'. Did you mean 'linear'? Known: " + ", ".join(sorted(MODELS)) + "."),
         ("data.label_noise: [0.0, 0.2]", "data.name: [digits, fashion_mnists]", "11: grid.data.name: unknown data set 'fashion_mnists'. Did you mean 'fashion_mnist'? Known: " + ", ".join(sorted(DATASETS)) + "."),
         ("data.label_noise: [0.0, 0.2]", "training.epochs: [10, 0]", "11: grid.training.epochs: must be >= 1, got 0."),
     ],
@@ -152,3 +153,12 @@ def test_what_another_data_set_does_not_have_is_told(errors_of: Errors, example:
         "grid.data.name: with 'digits', data.subset: unknown setting 'subset'. Known: calibration, label_noise, label_noise_kind, split_seed."
         in error
     )
+
+
+def test_models_may_be_in_the_grid_each_with_what_differs_from_the_defaults(read_text: Callable[..., Study]) -> None:
+    """The width stays that of the model which has one; a name that is the study's own changes nothing."""
+    text = "study: s\ndata: {name: digits}\nmodel: {name: linear, bias: false}\nk: 2\narms: [cross_entropy]\n"
+    study = read_text(text + "grid: {model.name: [linear, mlp]}\n")
+    arm = study.arms["cross_entropy"]
+    models = [plain_config(study, arm, point, {}, seed=0, test=False)["model"] for point in study.points()]
+    assert [(each["name"], each["bias"]) for each in models] == [("linear", False), ("mlp", False)]
