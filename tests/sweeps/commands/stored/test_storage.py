@@ -1,10 +1,13 @@
-"""``setsweep export``, ``import``, ``archive`` and ``delete`` as one uses them on a study that was run."""
+"""Commands that move, keep and remove studies, as one uses them on a study that was run."""
 
 from __future__ import annotations
 
 import os
 import pty
+import shutil
+import sqlite3
 import sys
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -157,3 +160,37 @@ def test_a_thin_archive_keeps_the_tables_and_a_run_takes_it_back(setsweep: Any, 
     assert setsweep("report", "small").out == table
     open_journal(read_study(small), kept).close()
     assert "small" in setsweep("status").out
+
+
+def test_a_storage_that_is_lost_comes_back_with_its_records(setsweep: Callable[..., Any], kept: Path) -> None:
+    before = setsweep("report", "small", "--format", "json").out
+    said = setsweep("backup", "all.zip")
+    assert (said.code, said.out.split(",")[0]) == (0, "all.zip: 1 studies with 7 results"), said.err
+    shutil.rmtree(kept.parent)
+    said = setsweep("restore", "all.zip")
+    assert said.code == 0, said.err
+    assert setsweep("report", "small", "--format", "json").out == before
+    assert (kept / "models" / "abc" / "model.pt").read_bytes() == bytes(2048)
+    with sqlite3.connect("mlflow.db") as database:
+        levels = database.execute("select value, count(*) from tags where key = 'level' group by value").fetchall()
+    database.close()
+    assert dict(levels) == {"study": 1, "aggregate": 5, "run": 7}
+
+    refused = setsweep("restore", "all.zip")
+    assert (refused.code, "must be new to 'setsweep-results'" in refused.err) == (2, True)
+    refused = setsweep("backup", "all.zip")
+    assert (refused.code, "FILE must be a new file" in refused.err) == (2, True)
+
+
+def test_what_is_no_backup_is_refused_and_nothing_is_written(setsweep: Callable[..., Any], folder: Path) -> None:
+    assert setsweep("backup", "none.zip").code == 2
+    Path("text").write_text("no ZIP file")
+    with zipfile.ZipFile("evil.zip", "w") as file:
+        file.writestr("../../evil.setsweep.zip", b"")
+    with zipfile.ZipFile("broken.zip", "w") as file:
+        file.writestr("study.setsweep.zip", b"nothing")
+    for name in ("text", "evil.zip", "broken.zip", "nowhere"):
+        refused = setsweep("restore", name, "--storage", "new")
+        assert refused.code == 2, refused.out
+        assert " must be one that 'setsweep " in refused.err
+    assert not any(Path("new").rglob("*.jsonl"))
