@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 FIRST_DELAY = 0.5  # seconds until the second attempt; doubled after each
 LAST_DELAY = 30.0
+GATHER_SECONDS = 1.0  # that a result waits for others to be written with
 
 
 class MlflowRecorder:
@@ -150,31 +151,57 @@ class MlflowRecorder:
             self._changed.notify_all()
 
     def _work(self) -> None:
-        """Carry out the tasks in order; a task leaves the queue when it is done, or refused for good."""
+        """Carry out the tasks in order, as many at once as the store writes at once; they leave the queue together."""
         store: MlflowStore | None = None
-        delay = FIRST_DELAY
+
+        def open_store() -> None:
+            nonlocal store
+            store = _open(self._study, self._tracking_uri, self._owner)
+            self.experiment_id = store.experiment_id
+
         while self._wait_for_task():
+            if store is None:
+                self._attempt(open_store, may_refuse=False)
+                continue
+            self._gather(store.batch)
+            done = 0
+            while done < min(len(self._tasks), store.batch) and self._attempt(partial(self._tasks[done], store)):
+                done += 1
+            if self._attempt(store.flush):
+                with self._changed:
+                    for _ in range(done):
+                        self._tasks.popleft()
+                    self._changed.notify_all()
+        if store is not None:
+            store.close()
+
+    def _attempt(self, action: Callable[[], None], *, may_refuse: bool = True) -> bool:
+        """Repeat what fails, longer and longer apart, until it is done or refused for good. False: closed before."""
+        delay = FIRST_DELAY
+        while not self._closing:
             try:
-                store = store or _open(self._study, self._tracking_uri, self._owner)
-                self.experiment_id = store.experiment_id
-                self._tasks[0](store)
+                action()
             except Exception as error:  # noqa: BLE001 - whatever MLflow does, the sweep goes on
                 from setsweep.sweeps.records.mlflow.client import innermost, is_refusal
 
-                refused = store is not None and is_refusal(error)
                 self._problem = innermost(error)
-                self._refused += refused
-                if not refused:
-                    self._pause(delay)
-                    delay = min(2 * delay, LAST_DELAY)
-                    continue
+                if may_refuse and is_refusal(error):
+                    self._refused += 1
+                    return True
+                self._pause(delay)
+                delay = min(2 * delay, LAST_DELAY)
             else:
-                delay = FIRST_DELAY
                 if not self._refused:
                     self._problem = None
+                return True
+        return False
+
+    def _gather(self, batch: int) -> None:
+        """Where many are written as one, wait a little for more of them."""
+        if batch > 1:
             with self._changed:
-                self._tasks.popleft()
-                self._changed.notify_all()
+                enough = lambda: self._hurry or self._closing or len(self._tasks) >= batch  # noqa: E731
+                self._changed.wait_for(enough, timeout=GATHER_SECONDS)
 
     def _wait_for_task(self) -> bool:
         with self._changed:

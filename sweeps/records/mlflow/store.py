@@ -6,11 +6,13 @@ one thread.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from mlflow import MlflowClient
 
+from setsweep.sweeps.planning.candidate import Candidate
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.records.mlflow.experiment import open_experiment
 from setsweep.sweeps.records.mlflow.study_run import StudyRun
@@ -27,6 +29,14 @@ from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.evaluation.at_epoch import with_values_at
 
 NO_REASON = {"reason": "", rows.NOTE: ""}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Group:
+    """The seeds of a configuration: the run key of their aggregate, and the params that they have in common."""
+
+    key: str
+    params: Mapping[str, str]
 
 
 class MlflowStore:
@@ -51,6 +61,7 @@ class MlflowStore:
         client = MlflowClient(tracking_uri)
         self.experiment_id = open_experiment(client, study, owner)
         self._table = Table(client, self.experiment_id)
+        self._groups: dict[Candidate, _Group] = {}
         self._asked: set[str] = set()  # run ids of the aggregates that this process was given results of
         self._study_run = StudyRun(study, self._table)
 
@@ -65,7 +76,7 @@ class MlflowStore:
         end = rows.milliseconds(result.finished)
         if row.status == "RUNNING" or row.end != end:
             again = {**NO_REASON, **rows.run_tags(self._study, planned, result)} if row.end is not None else {}
-            self._table.log(row, rows.run_rows(result), run_params(planned), again)
+            self._table.log(row, rows.run_rows(result), run_params(self._group(planned).params, planned), again)
             self._table.end(row, "FINISHED" if result.status == "done" else "FAILED", end)
 
     def write_aggregate(self, pairs: rows.Pairs, planned: int | None = None) -> None:
@@ -89,7 +100,7 @@ class MlflowStore:
         metrics = rows.aggregate_rows(
             pairs, confidence=confidence, time=moment, expected=expected, pilot=self._study.pilot
         )
-        self._table.log(row, metrics, params(one), {**tags, rows.WRITTEN: str(moment)})
+        self._table.log(row, metrics, self._group(one).params, {**tags, rows.WRITTEN: str(moment)})
         row.content, row.written = tags[rows.CONTENT], moment
         if one.stage == "confirm":
             self._mark_chosen(one)
@@ -101,7 +112,7 @@ class MlflowStore:
         """Log the model saved in `folder` as that of an aggregate and of the run that trained it, if it isn't yet."""
         from setsweep.sweeps.records.mlflow.model import ModelRecord, log_model  # needs torch, which records don't
 
-        (aggregate,) = self._table.at(("aggregate", rows.group_key(planned)))
+        (aggregate,) = self._table.at(("aggregate", self._group(planned).key))
         run = self._run_below(planned, aggregate.run_id)
         assert run is not None
         record = ModelRecord(
@@ -135,9 +146,28 @@ class MlflowStore:
             self._mark_current()
         self._study_run.end(status, state)
 
+    @property
+    def batch(self) -> int:
+        """After how many results `flush` pays."""
+        return self._table.batch
+
+    def flush(self) -> None:
+        """Write what waits to be written with others."""
+        self._table.flush()
+
+    def close(self) -> None:
+        """Let go of MLflow."""
+        self._table.close()
+
+    def _group(self, planned: PlannedRun) -> _Group:
+        """What its seeds have in common; worked out once, as a study has thousands of runs."""
+        if planned.candidate not in self._groups:
+            self._groups[planned.candidate] = _Group(key=rows.group_key(planned), params=params(planned))
+        return self._groups[planned.candidate]
+
     def _aggregate(self, planned: PlannedRun, result: RunResult) -> Row:
         """The aggregate of a run; created, and open until its metrics are written, if this is its first run."""
-        place = ("aggregate", rows.group_key(planned))
+        place = ("aggregate", self._group(planned).key)
         if found := self._table.at(place):
             row = found[0]
         else:
@@ -168,15 +198,14 @@ class MlflowStore:
     def _mark_chosen(self, confirmed: PlannedRun) -> None:
         """Tag the trial whose configuration is confirmed."""
         trial = self._chosen.trial(confirmed)
-        for _, row in self._table.all():
-            if row.run_id == trial and not row.chosen:
-                self._table.client.set_tag(row.run_id, "chosen", "true")
-                row.chosen = True
+        if trial is not None and not (row := self._table.row(trial)).chosen:
+            self._table.log(row, (), {}, {"chosen": "true"})
+            row.chosen = True
 
     def _mark_current(self) -> None:
         """Tag the aggregates that an earlier form of the study asked for, so that a view can leave them out."""
         for level, row in self._table.all():
             asked = row.run_id in self._asked
             if level == "aggregate" and row.current != asked:
-                self._table.client.set_tag(row.run_id, "current", "true" if asked else "false")
+                self._table.log(row, (), {}, {"current": "true" if asked else "false"})
                 row.current = asked

@@ -73,6 +73,7 @@ class StudyRun:
             if row.status == "RUNNING" and row is not self._row:
                 self._table.end(row, "KILLED", now)
         self._table.end(self._row, status, now)
+        self._table.flush()
         if state:
             self._table.client.set_experiment_tag(self._table.experiment_id, RECORDED, state)
 

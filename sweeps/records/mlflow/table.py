@@ -6,18 +6,18 @@ both have it. A row is RUNNING until all of it is written. Used by one thread.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from mlflow import MlflowClient
-from mlflow.entities import Dataset, DatasetInput, Metric, Param, Run, RunTag
 
+from setsweep.sweeps.records.mlflow.by_client import ByClient
+from setsweep.sweeps.records.mlflow.database import open_engine
+from setsweep.sweeps.records.mlflow.in_bulk import InBulk
 from setsweep.sweeps.records.mlflow.provenance import run_provenance
 from setsweep.sweeps.records.mlflow_pages import rows
 
-BATCH = 800  # metrics in one call; with params and tags MLflow takes 1000
-PAGE = 500  # runs in memory at once while an experiment is read
+PARENT = "mlflow.parentRunId"
 
 Place = tuple[str, str]  # level and run key
 
@@ -36,14 +36,13 @@ class Row:
     chosen: bool = False
 
     @classmethod
-    def of(cls, run: Run) -> Row:
+    def of(cls, run_id: str, status: str, end: int | None, tags: Mapping[str, str]) -> Row:
         """What MLflow has of a run."""
-        tags: Mapping[str, str] = run.data.tags
         return cls(
-            run_id=run.info.run_id,
-            parent=tags.get("mlflow.parentRunId"),
-            status=run.info.status,
-            end=run.info.end_time,
+            run_id=run_id,
+            parent=tags.get(PARENT),
+            status=status,
+            end=end,
             content=tags.get(rows.CONTENT),
             written=int(tags.get(rows.WRITTEN, 0)),
             current=tags.get("current") != "false",
@@ -51,8 +50,11 @@ class Row:
         )
 
 
+_READ = ("level", "run_key", PARENT, rows.CONTENT, rows.WRITTEN, "current", "chosen")  # the tags that make a row
+
+
 class Table:
-    """The rows of an experiment.
+    """The rows of an experiment. What is changed is in MLflow after `flush`, or as soon as `client` is asked for.
 
     Args:
         client: of the store.
@@ -60,19 +62,35 @@ class Table:
 
     Raises:
         MlflowException, OSError, sqlalchemy.exc.SQLAlchemyError: as in all methods, when MLflow can't be reached.
+
+    Attributes:
+        batch: after how many tasks of a recorder `flush` pays.
     """
 
     def __init__(self, client: MlflowClient, experiment_id: str) -> None:
-        self.client, self.experiment_id = client, experiment_id
+        self._client, self.experiment_id = client, experiment_id
+        engine = open_engine(client.tracking_uri)
+        self._writer = ByClient(client, experiment_id) if engine is None else InBulk(engine, client, experiment_id)
+        self.batch = self._writer.batch
         self._provenance = run_provenance()
         self._rows: dict[Place, list[Row]] = {}
-        for run in self._stored_runs():
-            place = (run.data.tags.get("level", ""), run.data.tags.get("run_key", ""))
-            self._rows.setdefault(place, []).append(Row.of(run))
+        self._by_id: dict[str, Row] = {}
+        for run_id, status, end, tags in self._writer.stored(_READ):
+            self._add((tags.get("level", ""), tags.get("run_key", "")), Row.of(run_id, status, end, tags))
+
+    @property
+    def client(self) -> MlflowClient:
+        """For all that is no row; what waits is written before."""
+        self.flush()
+        return self._client
 
     def at(self, place: Place) -> list[Row]:
         """The rows of that level and run key, the one that began first in front."""
         return self._rows.get(place, [])
+
+    def row(self, run_id: str) -> Row:
+        """The row of a run."""
+        return self._by_id[run_id]
 
     def all(self) -> Iterator[tuple[str, Row]]:
         """Every row, after its level."""
@@ -90,60 +108,46 @@ class Table:
             started: Unix time.
             parent: the run id of the row that it is shown below.
         """
-        run = self.client.create_run(
-            self.experiment_id,
-            start_time=rows.milliseconds(started),
-            tags={**self._provenance, **tags, **({"mlflow.parentRunId": parent} if parent else {})},
-            run_name=name,
-        )
-        row = Row(run_id=run.info.run_id, parent=parent)
-        self._rows.setdefault(place, []).append(row)
+        all_tags = {**self._provenance, **tags, **({PARENT: parent} if parent else {})}
+        row = Row(run_id=self._writer.create(name, all_tags, rows.milliseconds(started)), parent=parent)
+        self._add(place, row)
         return row
 
     def log(
         self, row: Row, metrics: Iterable[rows.MetricRow], params: Mapping[str, str], tags: Mapping[str, str]
     ) -> None:
-        """Params first and tags last, so that a tag which says what was written is true."""
-        stream = (Metric(*metric) for metric in metrics)
-        batch = list(itertools.islice(stream, BATCH))
-        first = [Param(name, value) for name, value in params.items()]
-        while len(batch) == BATCH:
-            self.client.log_batch(row.run_id, batch, first)
-            batch, first = list(itertools.islice(stream, BATCH)), []
-        self.client.log_batch(row.run_id, batch, first, _tags(tags))
+        """Add to a row; tags take the place of those of their name."""
+        self._writer.log(row.run_id, metrics, params, tags)
 
     def log_dataset(self, row: Row, name: str, digest: str, settings: str) -> None:
         """Say which data a row rests on, see `mlflow_pages.params.dataset`."""
-        data = Dataset(name=name, digest=digest, source_type="setsweep", source=settings)
-        self.client.log_inputs(row.run_id, datasets=[DatasetInput(data)])
+        self._writer.log_dataset(row.run_id, name, digest, settings)
 
     def move(self, row: Row, name: str, tags: Mapping[str, str], parent: str) -> None:
         """Show a row below another one, with the name and the tags that it has there."""
-        self.client.log_batch(row.run_id, tags=_tags({**tags, "mlflow.parentRunId": parent}))
-        self.client.update_run(row.run_id, name=name)
+        self._writer.log(row.run_id, (), {}, {**tags, PARENT: parent})
+        self._writer.rename(row.run_id, name)
         row.parent = parent
 
     def reopen(self, row: Row) -> None:
         """RUNNING again, where it is not."""
         if row.status != "RUNNING":
-            self.client.update_run(row.run_id, status="RUNNING")
+            self._writer.set_status(row.run_id, "RUNNING")
             row.status = "RUNNING"
 
     def end(self, row: Row, status: str, end: int) -> None:
         """Whole, as all of it is written; `end` in milliseconds."""
-        self.client.set_terminated(row.run_id, status, end)
+        self._writer.set_status(row.run_id, status, end)
         row.status, row.end = status, end
 
-    def _stored_runs(self) -> Iterator[Run]:
-        token = None
-        while True:
-            page = self.client.search_runs(
-                [self.experiment_id], max_results=PAGE, order_by=["attributes.start_time"], page_token=token
-            )
-            yield from page
-            if not (token := page.token):
-                return
+    def flush(self) -> None:
+        """Write what waits."""
+        self._writer.flush()
 
+    def close(self) -> None:
+        """Let go of the store."""
+        self._writer.close()
 
-def _tags(tags: Mapping[str, str]) -> list[RunTag]:
-    return [RunTag(name, value) for name, value in tags.items()]
+    def _add(self, place: Place, row: Row) -> None:
+        self._rows.setdefault(place, []).append(row)
+        self._by_id[row.run_id] = row

@@ -23,9 +23,11 @@ def curve_metrics(study: Study) -> list[str]:
 
 
 def has_band(metric: str) -> bool:
-    """Whether an aggregate has the metric by epoch, or only its final value: nobody draws groups and set sizes."""
+    """Whether an aggregate has the metric by epoch, or only its final value: nobody draws set sizes, groups of classes
+    and means over classes.
+    """
     found = Metric.find(metric)
-    return found is None or (found.quantity in ("accuracy", "loss", "own") and found.group is None)
+    return found is None or (found.quantity in ("accuracy", "loss", "own") and not found.group and not found.macro)
 
 
 def run_metrics(study: Study) -> list[str]:

@@ -25,9 +25,9 @@ def params(planned: PlannedRun) -> dict[str, str]:
     return {name: text(value) for name, value in {**rest, **own, **trial}.items()}
 
 
-def run_params(planned: PlannedRun) -> dict[str, str]:
-    """Those of a run: its seed as well."""
-    return {**params(planned), "seed": str(planned.seed)}
+def run_params(common: Mapping[str, str], planned: PlannedRun) -> dict[str, str]:
+    """Those of a run: what it has in common with other seeds, see `params`, and its seed."""
+    return {**common, "seed": str(planned.seed)}
 
 
 def study_params(study: Study) -> dict[str, str]:

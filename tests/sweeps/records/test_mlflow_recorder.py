@@ -83,7 +83,8 @@ def test_what_takes_long_without_an_error_is_waited_for(
     folder: Path, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done = []
-    monkeypatch.setattr("setsweep.sweeps.records.mlflow_recorder._open", lambda *_: SimpleNamespace(experiment_id="1"))
+    slow = SimpleNamespace(experiment_id="1", batch=1, flush=lambda: None, close=lambda: None)
+    monkeypatch.setattr("setsweep.sweeps.records.mlflow_recorder._open", lambda *_: slow)
     recorder = MlflowRecorder(study)
     recorder.start()
     recorder._put(lambda store: (time.sleep(1.0), done.append(1)))

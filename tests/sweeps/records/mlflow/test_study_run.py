@@ -35,7 +35,8 @@ def test_a_study_has_one_run_with_what_its_runs_have_in_common_which_is_opened_a
     run, _ = opened(study, experiment)
     run.end("FINISHED", "")
     assert snapshot(folder)["study", "which-loss"]["status"] == "FINISHED"
-    same, _ = opened(study, experiment)
+    same, table = opened(study, experiment)
+    table.flush()
     assert same.run_id == run.run_id
     (row,) = snapshot(folder).values()
     assert (row["status"], row["params"]["arms"]) == ("RUNNING", '["cross_entropy", "focal"]')

@@ -7,16 +7,19 @@ from pathlib import Path
 import pytest
 from mlflow import MlflowClient
 
-from setsweep.sweeps.records.mlflow import table as mlflow_table
-from setsweep.sweeps.records.mlflow.table import BATCH, Table
+from setsweep.sweeps.records.mlflow import by_client, database
+from setsweep.sweeps.records.mlflow.by_client import BATCH
+from setsweep.sweeps.records.mlflow.table import Table
 from setsweep.sweeps.records.mlflow_pages.rows import CONTENT, WRITTEN, MetricRow
 
 pytestmark = pytest.mark.usefixtures("quiet")
 
 
-@pytest.fixture
-def table(folder: Path) -> Table:
-    """That of an experiment without a run."""
+@pytest.fixture(params=["in bulk", "by the client"])
+def table(folder: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Table:
+    """That of an experiment without a run, in a database of a schema that is known and of one that is not."""
+    if request.param == "by the client":
+        monkeypatch.setattr(database, "REVISIONS", set())
     client = MlflowClient()
     return Table(client, client.create_experiment("rows"))
 
@@ -27,7 +30,7 @@ def again(table: Table) -> Table:
 
 
 def test_rows_are_found_by_level_and_key_the_oldest_first(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mlflow_table, "PAGE", 2)  # five rows are three pages
+    monkeypatch.setattr(by_client, "PAGE", 2)  # five rows are three pages
     tags = {"level": "run", "run_key": "a"}
     first, second = (table.create(("run", "a"), "of an arm", tags, start, "above") for start in (1.0, 2.0))
     for key in "bcd":

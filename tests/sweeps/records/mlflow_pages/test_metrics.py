@@ -13,7 +13,7 @@ from setsweep.sweeps.records.mlflow_pages.metrics import aggregate_metrics, curv
     ("metric", "band"),
     [
         ("val/avg2_accuracy", True),
-        ("val/macro_avg2_accuracy", True),
+        ("val/macro_avg2_accuracy", False),
         ("train/loss", True),
         ("a user's own", True),
         ("val/macro_avg2_accuracy_few", False),

@@ -31,7 +31,7 @@ def test_params_are_the_configuration_with_hyperparameters_and_grid_point_by_the
         "gamma": "2.0",
         "data.label_noise": "0.2",
     }
-    assert run_params(planned) == {**params(planned), "seed": "10"}
+    assert run_params(params(planned), planned) == {**params(planned), "seed": "10"}
 
 
 def test_the_learning_rate_is_the_one_that_is_used(make_pair: Callable[..., Any]) -> None:
