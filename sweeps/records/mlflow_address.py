@@ -7,11 +7,16 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import socket
+import time
 import urllib.parse
+import urllib.request
 from pathlib import Path
 
 SCHEMES = ("http", "https", "sqlite", "postgresql", "mysql", "mssql", "file", "databricks", "databricks-uc")
 RECORDED = "recorded.json"  # in the folder of a study: where it was recorded last
+KNOCK_SECONDS = 5.0
+WELL_KNOWN = {"http": 80, "https": 443}
 PORT = 5000  # of `setsweep ui`, like MLflow's own
 RESULTS, TREE, CURVES, SEEDS, SEARCH, FAILURES = "means", "tree", "curves", "seeds", "search", "failures"  # views
 AS_CHARTS = (CURVES, SEEDS, SEARCH)
@@ -28,6 +33,36 @@ def store_uri(uri: str | None) -> str:
     if scheme and scheme not in SCHEMES:
         raise ValueError(f"--tracking-uri must begin with one of {', '.join(SCHEMES)}, got {without_password(full)!r}.")
     return full
+
+
+def check_answers(uri: str) -> None:
+    """Whether somebody listens where an MLflow server should be; of other stores nothing is asked.
+
+    Raises:
+        ValueError: nobody does, also when asked again after a while.
+    """
+    parts = urllib.parse.urlsplit(uri)
+    if parts.scheme not in WELL_KNOWN or _by_proxy(parts):
+        return
+    deadline = time.monotonic() + KNOCK_SECONDS
+    while True:
+        try:
+            socket.create_connection((parts.hostname or "", parts.port or WELL_KNOWN[parts.scheme]), 5.0).close()
+        except (OSError, ValueError) as error:
+            if time.monotonic() < deadline:  # it may be starting
+                time.sleep(0.5)
+                continue
+            raise ValueError(
+                f"--tracking-uri must be where an MLflow server answers when a sweep starts, got "
+                f"{without_password(uri)!r}: {error}. Without a server, leave it out or give sqlite:///mlflow.db; "
+                "'setsweep record' copies the results to a server later."
+            ) from None
+        return
+
+
+def _by_proxy(parts: urllib.parse.SplitResult) -> bool:
+    """Whether another machine is asked for it, as the environment says."""
+    return parts.scheme in urllib.request.getproxies() and not urllib.request.proxy_bypass(parts.hostname or "")
 
 
 def database_file(uri: str) -> Path | None:

@@ -16,6 +16,7 @@ from setsweep.sweeps.records.mlflow.quiet import keep_quiet
 from setsweep.sweeps.records.mlflow.state import owner_of, recorded_experiment, state_of
 from setsweep.sweeps.records.mlflow_address import (
     RECORDED,
+    check_answers,
     recorded_address,
     server,
     store_uri,
@@ -45,7 +46,8 @@ class Projection:
         tracking_uri: an MLflow server or database; None: MLflow's own default.
 
     Raises:
-        ValueError: a URI of a kind that MLflow has no store for; on entering, a server that does not let this user in.
+        ValueError: a URI of a kind that MLflow has no store for; on entering, a server that does not let this user in,
+            or does not answer while there is something to train.
 
     Attributes:
         begun: whether MLflow has been told of the study.
@@ -70,6 +72,8 @@ class Projection:
         if self._planner.done < self._planner.total or not self._is_recorded():
             self._recorder = MlflowRecorder(self._study, tracking_uri=self._given, owner=self._owner)
             if self._uri.startswith(("http://", "https://")):
+                if self._planner.done < self._planner.total:
+                    check_answers(self._uri)
                 keep_quiet()
                 from setsweep.sweeps.records.mlflow.experiment import check_access
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import socket
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from setsweep.sweeps.records import mlflow_address
 from setsweep.sweeps.records.mlflow_address import (
     CURVES,
     RECORDED,
     RESULTS,
+    check_answers,
     database_file,
     recorded_address,
     server,
@@ -89,3 +94,25 @@ def test_where_a_study_was_recorded_last_is_known_from_its_folder(tmp_path: Path
     assert recorded_address(tmp_path) == "https://host/#/experiments/1"
     (tmp_path / RECORDED).write_text("{}")
     assert recorded_address(tmp_path) is None
+
+
+def test_a_server_that_does_not_answer_when_a_sweep_starts_is_refused_before_anything_is_trained(
+    setsweep: Callable[..., Any], small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mlflow_address, "KNOCK_SECONDS", 0.6)  # twice
+    said = setsweep("run", small, "--in-process", "--tracking-uri", "http://me:secret@127.0.0.1:1")
+    assert said.code == 2
+    assert "--tracking-uri must be where an MLflow server answers when a sweep starts, got 'http://me:***@" in said.err
+    assert '"result"' not in Path("setsweep-results/small/journal.jsonl").read_text()
+
+
+def test_one_that_answers_and_what_is_no_server_is_let_pass() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server_:
+        check_answers(f"http://127.0.0.1:{server_.getsockname()[1]}/path")
+    check_answers("sqlite:///mlflow.db")
+
+
+def test_where_a_proxy_is_to_be_asked_nobody_knocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://proxy:3128")
+    monkeypatch.setenv("no_proxy", "")
+    check_answers("http://127.0.0.2:1")
