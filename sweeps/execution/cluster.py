@@ -17,6 +17,7 @@ import ray  # reads the settings above when it is imported
 from ray.tune.execution import class_cache
 
 from setsweep.sweeps.execution.capacity import room
+from setsweep.sweeps.execution.ray_token import guard_token
 
 # Tune gives its actors a variable that is meant for PyTorch Lightning. An actor with variables of its own gets a
 # process of its own, started when it is asked for; without, it gets one of the workers that wait, started and warm.
@@ -63,6 +64,7 @@ def connect(address: str | None, *, cpus: int | None = None) -> None:
         # The workers of our own cluster import what every slot needs while the cluster starts.
         preloaded = "setsweep.trainables.ray_trainable,setsweep.trainables.loop"
         os.environ.setdefault("RAY_preload_python_modules", preloaded)
+        guard_token()
         # Ray's own default would join whatever cluster was started last on this machine, another sweep's perhaps.
         ray.init(address="local", include_dashboard=False, num_cpus=cpus, **options)
         return

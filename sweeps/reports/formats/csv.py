@@ -11,6 +11,8 @@ from typing import Any
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.statistics.aggregates import STATISTICS, Aggregate
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
 
 def text(report: Report) -> str:
     """A row per aggregate; a column per grid key ("point.<key>") and per hyperparameter ("params.<name>")."""
@@ -34,8 +36,13 @@ def _written(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
     lines = io.StringIO()
     writer = csv.DictWriter(lines, columns, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({name: _inert(value) for name, value in row.items()} for row in rows)
     return lines.getvalue()
+
+
+def _inert(value: Any) -> Any:
+    """A text that a spreadsheet would take for a formula, with an apostrophe before it: then it is text there too."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def _csv_row(aggregate: Aggregate) -> dict[str, Any]:
