@@ -135,9 +135,12 @@ class Lease:
     def _renew(self) -> None:
         self._said["renewed"] += 1
         partial = self.folder / f".{WRITER}.{os.getpid()}"
-        with contextlib.suppress(OSError):  # a full disk is told by the journal
+        try:
             partial.write_text(json.dumps(self._said), encoding="utf-8")
             partial.replace(self.folder / WRITER)
+        except OSError:  # a full disk is told by the journal
+            with contextlib.suppress(OSError):
+                partial.unlink(missing_ok=True)
 
 
 def machine() -> str:

@@ -18,6 +18,7 @@ from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.failed_runs import FailedRuns
 from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.records.mlflow_projection import Projection
+from setsweep.sweeps.records.run_log import RunLog
 from setsweep.sweeps.records.status_file import StatusFile
 from setsweep.sweeps.records.study_folder import open_journal, study_folder
 from setsweep.sweeps.reports.report import Report, build_report
@@ -163,7 +164,8 @@ def _run_what_is_left(parts: _Parts, options: RunOptions, projection: Projection
                 Progress(study, planner, console=parts.console, verbose=options.verbose) as progress,
                 _stop_told(parts),
             ):
-                watchers: list[Watcher] = [FailedRuns(parts.folder), projection, progress, StatusFile(parts.folder)]
+                told: list[Watcher] = [FailedRuns(parts.folder), RunLog(parts.folder, study.name)]
+                watchers = [*told, projection, progress, StatusFile(parts.folder)]
                 projection.on_problem = lambda problem: setattr(progress, "note", problem)
                 allowance = Allowance(study.budget, gpus=executor.gpus)
                 Sweep(study, planner, executor, parts.journal, parts.folder, watchers, allowance).run()

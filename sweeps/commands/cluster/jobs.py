@@ -60,8 +60,11 @@ def exit_code(job: Submitted) -> int:
         return DONE
     if job.state == "stopped":
         return STOPPED
-    if job.exit_code is None:  # it was never started, or was killed
-        print(f"setsweep: {job.name} must go on to its end, got: {job.message}", file=sys.stderr)
+    if job.exit_code is None or job.exit_code < 0:  # it was never started, or was killed
+        reason = job.message.partition(", last available logs")[0].rstrip(".")
+        goes_on = f"'setsweep resume {job.study}' goes on with it."
+        print(f"setsweep: {job.name} must go on to its end, got: {reason}. {goes_on}", file=sys.stderr)
+        return FAILED
     return job.exit_code or FAILED
 
 

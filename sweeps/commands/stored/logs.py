@@ -1,4 +1,4 @@
-"""``setsweep logs``: why runs failed."""
+"""``setsweep logs``: why runs failed, and what has happened to one."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from setsweep.sweeps.commands.detached import follow_here
 from setsweep.sweeps.commands.exit_codes import DONE
 from setsweep.sweeps.commands.stored.run_of_study import StoredRun, find_run, stored_runs
 from setsweep.sweeps.records.failed_runs import run_folder
+from setsweep.sweeps.records.run_log import log_file, read_log
 
 
 def command(
@@ -22,7 +23,7 @@ def command(
     address: str | None = None,
     follow: Annotated[bool, Parameter(alias="-f")] = False,
 ) -> int:
-    """Print the runs that diverged or failed; of one of them all that it left; of a study elsewhere what it says.
+    """Print the runs that diverged or failed; of one run what has happened to it; of a study elsewhere what it says.
 
     Args:
         study: a study file, or the name of a study.
@@ -42,6 +43,8 @@ def command(
         return DONE
     found = find_run(runs, run)
     print(_line(found))
+    if events := [*read_log(folder, found.planned.key)]:
+        print("", f"{log_file(folder, found.planned.key)}:", *events, sep="\n")
     kept = run_folder(folder, found.planned.key)
     for name in ("output.txt", "traceback.txt"):
         if (kept / name).exists() and (text := (kept / name).read_text(encoding="utf-8").rstrip()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,10 @@ def test_a_failed_run_leaves_its_configuration_its_traceback_and_its_last_lines(
 
 def test_a_run_that_is_not_there_is_refused(setsweep: Any, small: Path) -> None:
     assert setsweep("run", small, "--in-process").code == 0
+    records = map(json.loads, Path("setsweep-results/small/journal.jsonl").read_text().splitlines())
+    key = next(record["result"]["key"] for record in records if record["record"] == "result")
+    shown = setsweep("logs", "small", key).out.splitlines()
+    assert [line.split()[2] for line in shown if line.startswith("20")] == ["started", "evaluated", "done"]
     refused = setsweep("logs", "small", "zzz")
     assert refused.code == 2
     assert "RUN must be the key of a run of the study, got 'zzz'." in refused.err
