@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
+from setsweep.sweeps.execution.news import Moment
 from setsweep.sweeps.planning.candidate import Candidate
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
@@ -27,6 +28,7 @@ from setsweep.sweeps.records.mlflow_address import (
 from setsweep.sweeps.records.mlflow_pages.page import build_page
 from setsweep.sweeps.records.mlflow_pages.rows import run_name
 from setsweep.sweeps.records.mlflow_recorder import MlflowRecorder
+from setsweep.sweeps.records.running import Evaluation, Shown
 from setsweep.sweeps.records.study_folder import model_folder
 from setsweep.sweeps.reports.formats import render
 from setsweep.sweeps.reports.report import Report, build_report
@@ -61,7 +63,7 @@ class Projection:
         self._mark = folder / RECORDED
         self._owner = owner_of(folder)
         self._recorder: MlflowRecorder | None = None
-        self._running: dict[str, str] = {}  # names of runs by their keys
+        self._running: dict[str, Shown] = {}  # by run key
         self._touched: set[str] = set()  # run keys with a result since the study was shown
         self._next = time.monotonic() + FIRST_SHOWN
         self.begun = False
@@ -93,8 +95,16 @@ class Projection:
         return self._recorder is None
 
     def started(self, run: PlannedRun) -> None:
-        """The study's page names it; MLflow has a row of it when it has a result, so that a kill leaves none open."""
-        self._running[run.key] = run_name(run)
+        """It is shown the next time that anything is."""
+        self._running[run.key] = Shown(run=run, began=time.time())
+
+    def news(self, moments: Sequence[Moment]) -> None:
+        """What running runs have come to, kept until they are shown."""
+        now = time.time()
+        for moment in moments:
+            if moment.key in self._running:
+                evaluation = Evaluation(epoch=moment.epoch, metrics=moment.metrics, time=now)
+                self._running[moment.key].waiting.append(evaluation)
 
     def finished(self, run: PlannedRun, result: RunResult) -> None:
         """Record a result wherever the study has a place for it, and the aggregates that are whole with it."""
@@ -112,14 +122,16 @@ class Projection:
         """Pass on what keeps results from being recorded; now and then show how far the study is."""
         problem = self._recorder.problem if self._recorder else None
         self.on_problem(f"MLflow: {problem}" if problem else "")
-        if self._recorder is not None and self.begun and time.monotonic() >= self._next and not self._recorder.pending:
+        something = self.begun or any(each.waiting for each in self._running.values())
+        if self._recorder is not None and something and time.monotonic() >= self._next and not self._recorder.pending:
             began = time.monotonic()
+            self._begin(self._recorder)
             self._show_so_far(self._recorder)
             spent = time.monotonic() - began
             self._next = began + max(SHOW_SECONDS, spent / SHOW_SHARE)
 
     def _show_so_far(self, recorder: MlflowRecorder) -> None:
-        """The configurations that have some of their seeds, and the study's page."""
+        """The runs that are trained now, the configurations that have some of their seeds, and the study's page."""
         runs = self._planner.runs()
         groups: dict[Candidate, list[tuple[PlannedRun, RunResult | None]]] = {}
         for run, result in runs:
@@ -129,8 +141,12 @@ class Projection:
             if 0 < len(done) < len(members) and any(run.key in self._touched for run, _ in done):
                 recorder.group(done, len(members))
         self._touched.clear()
+        for each in self._running.values():
+            evaluations = each.take()
+            for asked in self._planner.runs_of(each.run.key):
+                recorder.running(asked, evaluations, each.began, len(groups[asked.candidate]))
         report = build_report(self._study, runs, total=self._planner.total)
-        recorder.page(build_page(report, running=list(self._running.values())))
+        recorder.page(build_page(report, running=[run_name(each.run) for each in self._running.values()]))
 
     def flush(self) -> bool:
         """Wait until every result so far is in MLflow; whether it is."""
@@ -188,7 +204,7 @@ class Projection:
                 recorder.group(group)
 
     def _begin(self, recorder: MlflowRecorder) -> None:
-        """With the first result: until then the cores belong to the workers that start."""
+        """With the first result or evaluation: until then the cores belong to the workers that start."""
         if not self.begun:
             self.begun = True
             recorder.start()

@@ -7,6 +7,7 @@ else. What could not be written by the end is written by the next recorder that 
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections import deque
@@ -17,10 +18,12 @@ from typing import TYPE_CHECKING, Literal
 
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.records.mlflow.quiet import keep_quiet
+from setsweep.sweeps.records.running import Evaluation
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.run_result import RunResult
 
 if TYPE_CHECKING:
+    from setsweep.sweeps.records.mlflow.guard import Guard
     from setsweep.sweeps.records.mlflow.store import MlflowStore
     from setsweep.sweeps.records.mlflow_pages.page import Page
 
@@ -73,6 +76,10 @@ class MlflowRecorder:
             planned: how many there will be; None: that is all.
         """
         self._put(lambda store: store.write_aggregate(pairs, planned))
+
+    def running(self, planned: PlannedRun, evaluations: Sequence[Evaluation], began: float, seeds: int) -> None:
+        """Take what a run that is being trained has come to; see `MlflowStore.write_running`."""
+        self._put(lambda store: store.write_running(planned, evaluations, began, seeds))
 
     def page(self, page: Page) -> None:
         """Take what the study's own page says so far."""
@@ -153,10 +160,12 @@ class MlflowRecorder:
     def _work(self) -> None:
         """Carry out the tasks in order, as many at once as the store writes at once; they leave the queue together."""
         store: MlflowStore | None = None
+        guard: Guard | None = None
 
         def open_store() -> None:
-            nonlocal store
+            nonlocal store, guard
             store = _open(self._study, self._tracking_uri, self._owner)
+            guard = store.guard()
             self.experiment_id = store.experiment_id
 
         while self._wait_for_task():
@@ -172,8 +181,9 @@ class MlflowRecorder:
                     for _ in range(done):
                         self._tasks.popleft()
                     self._changed.notify_all()
-        if store is not None:
-            store.close()
+        if store is not None and guard is not None:
+            with contextlib.suppress(Exception), guard:  # what store.close can't end, the guard tries
+                store.close()
 
     def _attempt(self, action: Callable[[], None], *, may_refuse: bool = True) -> bool:
         """Repeat what fails, longer and longer apart, until it is done or refused for good. False: closed before."""

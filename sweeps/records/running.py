@@ -51,6 +51,41 @@ class RunningRun:
         return f"{name}: {', '.join(parts)}"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """What a running run had come to at a moment.
+
+    Args:
+        epoch: that was evaluated.
+        metrics: of that evaluation.
+        time: when it was told, Unix time.
+    """
+
+    epoch: int
+    metrics: Mapping[str, float]
+    time: float
+
+
+@dataclass(kw_only=True)
+class Shown:
+    """A running run on its way to where it is shown now and then.
+
+    Args:
+        run: the run.
+        began: when it was its turn, Unix time.
+        waiting: its evaluations since it was shown last.
+    """
+
+    run: PlannedRun
+    began: float
+    waiting: list[Evaluation] = field(default_factory=list)
+
+    def take(self) -> list[Evaluation]:
+        """What waits, which then waits no more."""
+        taken, self.waiting = self.waiting, []
+        return taken
+
+
 def live_metric(study: Study) -> str:
     """The metric on validation that is shown of a run that is being trained."""
     return study.search.objective if study.search else accuracy("avg", study.k[0], split="val").name

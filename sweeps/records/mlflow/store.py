@@ -15,6 +15,7 @@ from mlflow import MlflowClient
 from setsweep.sweeps.planning.candidate import Candidate
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.records.mlflow.experiment import open_experiment
+from setsweep.sweeps.records.mlflow.guard import Guard
 from setsweep.sweeps.records.mlflow.study_run import StudyRun
 from setsweep.sweeps.records.mlflow.table import Row, Table
 from setsweep.sweeps.records.mlflow_pages import rows
@@ -23,6 +24,7 @@ from setsweep.sweeps.records.mlflow_pages.metrics import BAND
 from setsweep.sweeps.records.mlflow_pages.page import Page
 from setsweep.sweeps.records.mlflow_pages.params import dataset, params, run_params
 from setsweep.sweeps.records.mlflow_pages.texts import reported_metrics
+from setsweep.sweeps.records.running import Evaluation
 from setsweep.sweeps.reports.colours import colour
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.run_result import RunResult
@@ -64,19 +66,25 @@ class MlflowStore:
         self._groups: dict[Candidate, _Group] = {}
         self._asked: set[str] = set()  # run ids of the aggregates that this process was given results of
         self._study_run = StudyRun(study, self._table)
+        self._ended = False
 
     def write_run(self, planned: PlannedRun, result: RunResult) -> None:
         """Record one training below its aggregate, if it is not there already."""
         result = with_values_at(result, self._study.at_epochs)
-        parent = self._aggregate(planned, result).run_id
+        parent = self._aggregate(planned, result.started).run_id
         row = self._run_below(planned, parent)
         if row is None:
             tags = {**rows.run_tags(self._study, planned, result), **self._look(planned)}
             row = self._table.create(("run", planned.key), rows.run_name(planned), tags, result.started, parent)
         end = rows.milliseconds(result.finished)
         if row.status == "RUNNING" or row.end != end:
-            again = {**NO_REASON, **rows.run_tags(self._study, planned, result)} if row.end is not None else {}
-            self._table.log(row, rows.run_rows(result), run_params(self._group(planned).params, planned), again)
+            again = rows.run_tags(self._study, planned, result) if row.end is not None or row.live else {}
+            again = {**NO_REASON, **again} if row.end is not None else again
+            again |= {rows.LIVE: "false"} if row.live else {}
+            shown = row.shown or ()
+            new = (each for each in rows.run_rows(result) if (each.name, each.step) not in shown or each.time == end)
+            self._table.log(row, new, run_params(self._group(planned).params, planned), again)
+            row.live = False
             self._table.end(row, "FINISHED" if result.status == "done" else "FAILED", end)
 
     def write_aggregate(self, pairs: rows.Pairs, planned: int | None = None) -> None:
@@ -88,7 +96,7 @@ class MlflowStore:
         """
         pairs = [(run, with_values_at(result, self._study.at_epochs)) for run, result in pairs]
         one, first = min(pairs, key=lambda pair: pair[1].started)
-        row = self._aggregate(one, first)
+        row = self._aggregate(one, first.started)
         if one.stage == "search":
             self._chosen.saw(one, row.run_id)
         if row.content == rows.content(pairs, planned) and (row.status != "RUNNING" or planned is not None):
@@ -107,6 +115,36 @@ class MlflowStore:
         if planned is None:
             some_done = any(result.status == "done" for _, result in pairs)
             self._table.end(row, "FINISHED" if some_done else "FAILED", end)
+
+    def write_running(self, planned: PlannedRun, evaluations: Sequence[Evaluation], began: float, seeds: int) -> None:
+        """Show a run that is being trained, with its curves so far.
+
+        Args:
+            planned: the run.
+            evaluations: what it has come to since it was shown last.
+            began: when, Unix time.
+            seeds: how many its aggregate will have.
+        """
+        place = ("aggregate", self._group(planned).key)
+        if not self._table.at(place):
+            self._create_aggregate(planned, began, rows.waiting_tags(self._study, planned, seeds))
+        parent = self._aggregate(planned, began).run_id
+        row = self._run_below(planned, parent)
+        if row is None:
+            tags = {**rows.running_tags(planned), **self._look(planned)}
+            row = self._table.create(("run", planned.key), rows.run_name(planned), tags, began, parent)
+            self._table.log(row, (), run_params(self._group(planned).params, planned), {})
+            row.live, row.shown = True, set()
+        if not row.live or row.shown is None:
+            return  # one that is trained again: it has its result until it has another one
+        new = [
+            rows.MetricRow(name, value, rows.milliseconds(each.time), each.epoch)
+            for each in evaluations
+            for name, value in each.metrics.items()
+            if (name, each.epoch) not in row.shown
+        ]
+        self._table.log(row, new, {}, {})
+        row.shown |= {(each.name, each.step) for each in new}
 
     def write_model(self, planned: PlannedRun, folder: Path) -> None:
         """Log the model saved in `folder` as that of an aggregate and of the run that trained it, if it isn't yet."""
@@ -145,6 +183,7 @@ class MlflowStore:
         if status != "KILLED":
             self._mark_current()
         self._study_run.end(status, state)
+        self._ended = True
 
     @property
     def batch(self) -> int:
@@ -155,8 +194,15 @@ class MlflowStore:
         """Write what waits to be written with others."""
         self._table.flush()
 
+    def guard(self) -> Guard:
+        """Who ends what is RUNNING if this process is killed."""
+        self.flush()
+        return Guard(self._table.client.tracking_uri, self._study_run.run_id)
+
     def close(self) -> None:
-        """Let go of MLflow."""
+        """Let go of MLflow; a study that has not ended by then is one that was killed."""
+        if not self._ended:
+            self._study_run.end("KILLED", "")
         self._table.close()
 
     def _group(self, planned: PlannedRun) -> _Group:
@@ -165,22 +211,26 @@ class MlflowStore:
             self._groups[planned.candidate] = _Group(key=rows.group_key(planned), params=params(planned))
         return self._groups[planned.candidate]
 
-    def _aggregate(self, planned: PlannedRun, result: RunResult) -> Row:
+    def _aggregate(self, planned: PlannedRun, began: float) -> Row:
         """The aggregate of a run; created, and open until its metrics are written, if this is its first run."""
-        place = ("aggregate", self._group(planned).key)
-        if found := self._table.at(place):
-            row = found[0]
-        else:
-            tags = {**rows.aggregate_tags(planned), **self._look(planned)}
-            name = rows.aggregate_name(planned)
-            row = self._table.create(place, name, tags, result.started, self._study_run.run_id)
-            self._table.log_dataset(row, *dataset(planned))
+        found = self._table.at(("aggregate", self._group(planned).key))
+        row = found[0] if found else self._create_aggregate(planned, began, rows.aggregate_tags(planned))
         self._asked.add(row.run_id)
+        return row
+
+    def _create_aggregate(self, planned: PlannedRun, began: float, tags: Mapping[str, str]) -> Row:
+        place = ("aggregate", self._group(planned).key)
+        name, all_tags = rows.aggregate_name(planned), {**tags, **self._look(planned)}
+        row = self._table.create(place, name, all_tags, began, self._study_run.run_id)
+        self._table.log_dataset(row, *dataset(planned))
         return row
 
     def _run_below(self, planned: PlannedRun, parent: str) -> Row | None:
         """The row of a run below its aggregate; moved here from one that is no longer asked for, where there is one."""
-        found = self._table.at(("run", planned.key))
+        place = ("run", planned.key)
+        for row in [row for row in self._table.at(place) if row.live and row.shown is None]:
+            self._table.drop(place, row)  # shown by a session that was stopped; its curves begin anew
+        found = self._table.at(place)
         for row in found:
             if row.parent == parent:
                 return row

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from PIL import Image
 
+from setsweep.sweeps.records.mlflow.guard import SESSION, session
 from setsweep.sweeps.records.mlflow.provenance import study_provenance
 from setsweep.sweeps.records.mlflow.state import RECORDED
 from setsweep.sweeps.records.mlflow.table import Row, Table
@@ -81,8 +82,9 @@ class StudyRun:
         place = ("study", self._study.name)
         if found := self._table.at(place):
             self._table.reopen(found[0])
+            self._table.log(found[0], (), {}, {SESSION: session()})
             return found[0]
-        tags = {"level": "study", "run_key": self._study.name, rows.NOTE: self._study.about}
+        tags = {"level": "study", "run_key": self._study.name, rows.NOTE: self._study.about, SESSION: session()}
         row = self._table.create(place, place[1], {**tags, **study_provenance(self._study)}, time.time(), None)
         self._table.log(row, (), study_params(self._study), {})
         return row

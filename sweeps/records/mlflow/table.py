@@ -24,7 +24,11 @@ Place = tuple[str, str]  # level and run key
 
 @dataclass
 class Row:
-    """What is known of a run in MLflow: just enough to see whether it is complete."""
+    """What is known of a run in MLflow: just enough to see whether it is complete.
+
+    Of one that is shown while it is trained, `live`: `shown` are the metrics and steps that this process has written;
+    None of all others, whose curves begin anew.
+    """
 
     run_id: str
     parent: str | None
@@ -34,6 +38,8 @@ class Row:
     written: int = 0
     current: bool = True
     chosen: bool = False
+    live: bool = False
+    shown: set[tuple[str, int]] | None = None
 
     @classmethod
     def of(cls, run_id: str, status: str, end: int | None, tags: Mapping[str, str]) -> Row:
@@ -47,10 +53,20 @@ class Row:
             written=int(tags.get(rows.WRITTEN, 0)),
             current=tags.get("current") != "false",
             chosen=tags.get("chosen") == "true",
+            live=tags.get(rows.LIVE) == "true",
         )
 
 
-_READ = ("level", "run_key", PARENT, rows.CONTENT, rows.WRITTEN, "current", "chosen")  # the tags that make a row
+_READ = (
+    "level",
+    "run_key",
+    PARENT,
+    rows.CONTENT,
+    rows.WRITTEN,
+    "current",
+    "chosen",
+    rows.LIVE,
+)  # the tags that make a row
 
 
 class Table:
@@ -128,6 +144,11 @@ class Table:
         self._writer.log(row.run_id, (), {}, {**tags, PARENT: parent})
         self._writer.rename(row.run_id, name)
         row.parent = parent
+
+    def drop(self, place: Place, row: Row) -> None:
+        """Delete a row."""
+        self.client.delete_run(row.run_id)
+        self._rows[place].remove(row)
 
     def reopen(self, row: Row) -> None:
         """RUNNING again, where it is not."""

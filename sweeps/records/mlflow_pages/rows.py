@@ -36,6 +36,7 @@ Pairs = Sequence[tuple[PlannedRun, RunResult]]
 NOTE = "mlflow.note.content"  # the description
 MAX_DESCRIPTION = 8000  # characters of a run tag, MLflow's limit
 CONTENT, WRITTEN = "mlflow.setsweep.content", "mlflow.setsweep.written"  # hidden by the UI, like all of "mlflow."
+LIVE = "mlflow.setsweep.live"  # of a run that is shown while it is trained: "true" until it has its result
 DIGITS = 6  # of an aggregate's numbers: more are noise, and fill the screen
 
 
@@ -152,6 +153,21 @@ def aggregate_name(planned: PlannedRun) -> str:
     """Arm, grid point and trial, e.g. ``avgk shift=90 trial 3``."""
     point = [f"{path.rpartition('.')[2]}={short(value)}" for path, value in planned.point.items()]
     return " ".join([planned.arm, *point, *([] if planned.trial is None else [f"trial {planned.trial}"])])
+
+
+def running_tags(planned: PlannedRun) -> dict[str, str]:
+    """The tags of a run that is being trained."""
+    own = {"level": "run", "run_key": planned.key, "seed": str(planned.seed), "result": "running"}
+    return {**place_tags(planned), **own, LIVE: "true"}
+
+
+def waiting_tags(study: Study, planned: PlannedRun, seeds: int) -> dict[str, str]:
+    """The tags of an aggregate none of whose runs has ended."""
+    return {
+        **aggregate_tags(planned),
+        RUNS: runs_text(0, seeds),
+        ORDER: order_key(study, planned.stage, planned.point, []),
+    }
 
 
 def run_rows(result: RunResult) -> Iterator[MetricRow]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from mlflow import MlflowClient
 
+from setsweep.sweeps.execution.news import Moment
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records import mlflow_projection
@@ -51,10 +52,20 @@ def test_a_study_that_runs_shows_its_aggregates_so_far_and_what_runs(
         _finish(planner, projection, 3)  # of the five seeds of the first of four configurations
         waiting = next(run for run, result in planner.runs() if result is None)
         projection.started(waiting)
+        moments = [
+            Moment(key=waiting.key, epoch=epoch, epochs=3, metrics={"train/loss": 1 / epoch}) for epoch in (1, 2)
+        ]
+        projection.news(moments)
         assert projection.flush()
         projection.tick()
         assert projection.flush()
 
+        shown = snapshot(folder)["run", waiting.key]
+        assert (shown["status"], shown["parent"][0]) == ("RUNNING", "aggregate")
+        assert [(name, step, value) for name, step, _, value, _ in shown["rows"]] == [
+            ("train/loss", 1, 1.0),
+            ("train/loss", 2, 0.5),
+        ]
         (so_far,) = [row for (level, _), row in snapshot(folder).items() if level == "aggregate"]
         assert (so_far["tags"]["runs"], so_far["status"]) == ("3 of 5", "RUNNING")
         assert so_far["tags"]["top-2"] == "91.00 ± 2.48"  # of 90, 91 and 92: t(0.975, 2) / sqrt(3) = 2.484
@@ -73,6 +84,25 @@ def test_a_study_that_runs_shows_its_aggregates_so_far_and_what_runs(
     assert study_row["latest"]["best/test/top2_accuracy"] == 0.92
     assert study_row["params"]["baseline"] == "cross_entropy"
     assert "Running now" not in _note()
+
+
+def test_long_runs_are_seen_before_the_first_of_them_has_a_result(
+    folder: Path, study: Study, snapshot: Callable[[Path], Snapshot], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mlflow_projection, "FIRST_SHOWN", 0.0)
+    planner = Planner(study)
+    run = planner.runs()[0][0]
+    with Projection(study, planner, folder / "study", tracking_uri=None) as projection:
+        projection.started(run)
+        projection.tick()
+        assert not projection.begun  # the cores belong to the workers that start
+        projection.news([Moment(key=run.key, epoch=1, epochs=3, metrics={"train/loss": 1.0})])
+        projection.tick()
+        assert projection.flush()
+        assert snapshot(folder)["run", run.key]["latest"] == {"train/loss": 1.0}
+        assert "Running now: cross_entropy label_noise=0 seed 0." in _note()
+        projection.finish(build_report(study, planner.runs()), [], stopped=True)
+    assert {row["status"] for row in snapshot(folder).values()} == {"KILLED"}
 
 
 def test_showing_how_far_a_study_is_waits_thirty_seconds_and_a_hundred_times_what_it_cost(

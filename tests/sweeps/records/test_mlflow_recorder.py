@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -83,7 +84,8 @@ def test_what_takes_long_without_an_error_is_waited_for(
     folder: Path, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done = []
-    slow = SimpleNamespace(experiment_id="1", batch=1, flush=lambda: None, close=lambda: None)
+    nothing: Any = lambda: None  # noqa: E731
+    slow = SimpleNamespace(experiment_id="1", batch=1, flush=nothing, close=nothing, guard=nullcontext)
     monkeypatch.setattr("setsweep.sweeps.records.mlflow_recorder._open", lambda *_: slow)
     recorder = MlflowRecorder(study)
     recorder.start()
