@@ -1,4 +1,6 @@
-"""A real MLflow server with basic authentication: who may write is told before anything is trained."""
+"""A real MLflow server with basic authentication, on SQLite and on PostgreSQL: who may write is told before anything is
+trained.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +23,7 @@ ADMIN, READER = ("admin", "password1234admin"), ("reader", "password1234reader")
 SETTINGS = """
 [mlflow]
 default_permission = READ
+auth_cache_ttl_seconds = 60
 database_uri = sqlite:///{folder}/auth.db
 admin_username = {admin[0]}
 admin_password = {admin[1]}
@@ -30,8 +33,17 @@ authorization_function = mlflow.server.auth:authenticate_request_basic_auth
 pytestmark = pytest.mark.slow
 
 
+@pytest.fixture(params=["SQLite", "PostgreSQL"])
+def store(request: pytest.FixtureRequest, folder: Path) -> str:
+    """The database of a server."""
+    if request.param == "SQLite":
+        return f"sqlite:///{folder}/mlflow.db"
+    create: Callable[[str], str] = request.getfixturevalue("postgresql")
+    return create("of_a_server")
+
+
 @pytest.fixture
-def server(folder: Path) -> Iterator[str]:
+def server(folder: Path, store: str) -> Iterator[str]:
     """The address of a server with two users: one writes, one reads."""
     pytest.importorskip("flask_wtf")  # of mlflow[auth]
     (folder / "auth.ini").write_text(SETTINGS.format(folder=folder, admin=ADMIN))
@@ -40,7 +52,7 @@ def server(folder: Path) -> Iterator[str]:
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "mlflow", "server", "--app-name", "basic-auth", "--workers", "1"]
     settings = {
-        "MLFLOW_BACKEND_STORE_URI": f"sqlite:///{folder}/mlflow.db",
+        "MLFLOW_BACKEND_STORE_URI": store,
         "MLFLOW_AUTH_CONFIG_PATH": str(folder / "auth.ini"),
         "MLFLOW_FLASK_SERVER_SECRET_KEY": "of this test",
         "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",

@@ -3,10 +3,8 @@ waiting."""
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +17,7 @@ from setsweep.sweeps.records.mlflow import database
 from setsweep.sweeps.records.mlflow.by_client import ByClient
 from setsweep.sweeps.records.mlflow.database import open_engine
 from setsweep.sweeps.records.mlflow.in_bulk import InBulk
-from setsweep.sweeps.records.mlflow.store import MlflowStore
-from setsweep.sweeps.records.mlflow_pages.page import build_page
 from setsweep.sweeps.records.mlflow_pages.rows import MetricRow
-from setsweep.sweeps.reports.report import build_report
 from setsweep.sweeps.study.study import Study
 
 pytestmark = pytest.mark.usefixtures("quiet")
@@ -43,10 +38,7 @@ def bulk(folder: Path) -> Iterator[InBulk]:
 
 def test_a_study_written_in_bulk_is_row_for_row_what_the_client_writes(
     folder: Path,
-    study: Study,
-    make_pair: Callable[..., Any],
-    make_study: Any,
-    results: Any,
+    write_histories: Callable[[str], None],
     dump: Dump,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -54,7 +46,7 @@ def test_a_study_written_in_bulk_is_row_for_row_what_the_client_writes(
     uris = [f"sqlite:///{folder}/{name}.db" for name in ("mlflow", "client")]
     monkeypatch.setattr("time.time", lambda: 1_800_000_000.0)
     for uri in uris:
-        write_histories(uri, study, make_pair, make_study(), results)
+        write_histories(uri)
         monkeypatch.setattr(database, "REVISIONS", set())  # from here on through the client
 
     in_bulk, by_client = map(dump, uris)
@@ -62,49 +54,6 @@ def test_a_study_written_in_bulk_is_row_for_row_what_the_client_writes(
     assert {name: len(rows) for name, rows in in_bulk.items() if rows}.keys() >= {"runs", "metrics", "inputs", "tags"}
     for table, rows in by_client.items():
         assert in_bulk[table] == rows, table
-
-
-def write_histories(uri: str, study: Study, make_pair: Callable[..., Any], searched: Study, results: Any) -> None:
-    """All that a study can go through, in two sessions, and a study with a search."""
-    seeds = [make_pair("focal", 0.2, seed, epochs=4) for seed in range(5)]
-    odd = {"test/top2_accuracy": math.inf, "val/top2_accuracy": math.nan, "late": -math.inf}
-    seeds[1] = (seeds[1][0], replace(seeds[1][1], metrics=odd))
-    failed = make_pair("focal", 0.2, 2, status="failed")
-    long = (failed[0], replace(failed[1], reason="x" * 9000))
-
-    first = MlflowStore(study, uri)
-    assert first.batch == (500 if database.REVISIONS else 1)
-    for planned, result in (seeds[0], long, make_pair("old", 0.0, 7)):
-        first.write_run(planned, result)
-    first.write_aggregate([seeds[0], long], 5)
-    first.flush()
-    first.write_run(*seeds[1])
-    first.write_aggregate([seeds[0], seeds[1], long], 5)
-    first.write_study("so far", (), "KILLED")
-    first.flush()
-    first.close()
-
-    second = MlflowStore(study, uri)
-    moved = make_pair("old", 0.0, 7)
-    second.write_run(replace(moved[0], candidate=replace(moved[0].candidate, arm="new")), moved[1])
-    for planned, result in seeds:
-        second.write_run(planned, replace(result, finished=result.finished + 60))
-    second.write_aggregate(seeds)
-    pairs = [(planned, result) for planned, result in seeds]
-    second.write_page(build_page(build_report(study, pairs, total=20), running=["avgk seed 3"]))
-    second.write_study("the tables", (), "FINISHED", state="all")
-    second.flush()
-    second.close()
-
-    store = MlflowStore(searched, uri)
-    found = [(run, replace(result, started=1.7e9, finished=1.7e9 + 2)) for run, result in results(searched)]
-    for planned, result in found:
-        store.write_run(planned, result)
-    for candidate in dict.fromkeys(planned.candidate for planned, _ in found):
-        store.write_aggregate([pair for pair in found if pair[0].candidate == candidate])
-    store.write_study("found", (), "FINISHED")
-    store.flush()
-    store.close()
 
 
 def test_nothing_is_in_the_database_before_flush_and_all_of_it_after(bulk: InBulk, folder: Path) -> None:
