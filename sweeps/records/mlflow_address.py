@@ -19,7 +19,8 @@ KNOCK_SECONDS = 5.0
 WELL_KNOWN = {"http": 80, "https": 443}
 PORT = 5000  # of `setsweep ui`, like MLflow's own
 RESULTS, TREE, CURVES, SEEDS, SEARCH, FAILURES = "means", "tree", "curves", "seeds", "search", "failures"  # views
-AS_CHARTS = (CURVES, SEEDS, SEARCH)
+SENSITIVITY = "sensitivity"
+AS_CHARTS = (CURVES, SEEDS, SEARCH, SENSITIVITY)
 
 
 def store_uri(uri: str | None) -> str:

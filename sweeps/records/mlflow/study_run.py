@@ -45,10 +45,12 @@ class StudyRun:
             page.text(self._study, table.experiment_id, self.run_id, limit)
             for limit in (rows.MAX_DESCRIPTION, MAX_EXPERIMENT_NOTE)
         )
-        content = rows.digest([of_experiment, dict(page.metrics)])
+        content = rows.digest([of_experiment, dict(page.metrics), dict(page.curves)])
         if content != self._row.content:
             now = rows.milliseconds(time.time())
             metrics = [rows.MetricRow(name, value, now, 0) for name, value in page.metrics.items()]
+            curves = page.curves.items()
+            metrics += [rows.MetricRow(name, value, now, step) for name, curve in curves for step, value in curve]
             table.client.set_experiment_tag(table.experiment_id, rows.NOTE, of_experiment)
             table.log(self._row, metrics, {}, {rows.NOTE: of_run, rows.CONTENT: content})
             self._row.content = content

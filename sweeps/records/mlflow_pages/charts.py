@@ -33,7 +33,7 @@ def layout(section: str, charts: Sequence[Chart], hidden: Iterable[str]) -> dict
     }
 
 
-def line(title: str, metrics: Sequence[str], *, x_metric: str = "") -> Chart:
+def line(title: str, metrics: Sequence[str], *, x_metric: str = "", x_log: bool = False) -> Chart:
     """Curves of one or several metrics in one chart, over epochs or over another metric of the same steps."""
     return {
         **_card("LINE", title),
@@ -41,7 +41,7 @@ def line(title: str, metrics: Sequence[str], *, x_metric: str = "") -> Chart:
         "selectedMetricKeys": list(metrics),
         "displayName": title,
         "lineSmoothness": 0,
-        "xAxisScaleType": "linear",
+        "xAxisScaleType": "log" if x_log else "linear",
         "scaleType": "linear",
         "xAxisKey": "metric" if x_metric else "step",
         "selectedXAxisMetricKey": x_metric,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from setsweep.sweeps.records.mlflow_address import view_path
 from setsweep.sweeps.records.mlflow_pages.rows import rounded
+from setsweep.sweeps.records.mlflow_pages.sensitivity import Curve, curves
 from setsweep.sweeps.records.mlflow_pages.texts import column, own_metric, reported_metrics
 from setsweep.sweeps.records.mlflow_pages.view import views
 from setsweep.sweeps.reports.formats.markdown import markdown_table
@@ -43,12 +44,14 @@ class Page:
         sections: Markdown, what matters most first.
         metrics: numbers of the study as a whole: counts of runs, the best of each metric.
         figure: a picture that is shown small.
+        curves: metrics with several steps, of a study that is complete.
     """
 
     sentence: str
     sections: Sequence[str]
     metrics: Mapping[str, float] = field(default_factory=dict)
     figure: Path | None = None
+    curves: Mapping[str, Curve] = field(default_factory=dict)
 
     def text(self, study: Study, experiment_id: str, run_id: str, limit: int) -> str:
         """The page in at most `limit` characters; what does not fit is cut from the end, and it says where it is."""
@@ -89,6 +92,7 @@ def build_page(report: Report, figures: Sequence[Path] = (), running: Sequence[s
         sections=sections,
         metrics=_metrics(report),
         figure=pictures[0] if pictures else None,
+        curves=curves(report) if report.complete else {},
     )
 
 

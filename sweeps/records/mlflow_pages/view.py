@@ -12,12 +12,14 @@ import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from setsweep.sweeps.records.mlflow_address import CURVES, FAILURES, RESULTS, SEARCH, SEEDS, TREE
+from setsweep.sweeps.records.mlflow_address import CURVES, FAILURES, RESULTS, SEARCH, SEEDS, SENSITIVITY, TREE
 from setsweep.sweeps.records.mlflow_pages.charts import Chart, bars, layout, line, parallel, scatter
-from setsweep.sweeps.records.mlflow_pages.metrics import aggregate_metrics, curve_metrics, run_metrics
+from setsweep.sweeps.records.mlflow_pages.metrics import BAND, aggregate_metrics, curve_metrics, run_metrics
 from setsweep.sweeps.records.mlflow_pages.params import short
+from setsweep.sweeps.records.mlflow_pages.sensitivity import Dimension, dimensions
 from setsweep.sweeps.records.mlflow_pages.texts import CHOSEN, RUNS, column, reported_metrics
 from setsweep.sweeps.study.study import Study
 from setsweep.trainables.evaluation.metric import TRAIN_LOSS
@@ -91,7 +93,8 @@ def experiment_tags(study: Study) -> dict[str, str]:
 
 def views(study: Study) -> list[View]:
     """The views of a study in the order of the menu; that of the search where there is one."""
-    found = [_results(study), _curves(study), _seeds(study), *_search(study), _failures(), _tree(study)]
+    charts = [_curves(study), _seeds(study), *_search(study), *_sensitivity(study)]
+    found = [_results(study), *charts, _failures(), _tree(study)]
     return [replace(view, name_width=_name_width(study)) for view in found]
 
 
@@ -183,6 +186,30 @@ def _search(study: Study) -> list[View]:
         no_charts=aggregate_metrics(study, "search"),
     )
     return [view]
+
+
+def _sensitivity(study: Study) -> list[View]:
+    """The study's own metric by each thing that it varies: all arms in one chart, then each with its interval."""
+    metric = column(study.primary)
+    charts = []
+    for found in dimensions(study):
+        over = partial(line, x_metric=found.x, x_log=found.is_log)
+        means = [found.curve(arm, "mean") for arm in found.names]
+        charts.append(over(f"{metric} by {found.label}", means))
+        for arm in found.names:
+            title = f"{metric} by {found.label}, {arm}"
+            charts.append(over(title, [found.curve(arm, part) for part in BAND]))
+    hidden = [f"best/{name}" for name in reported_metrics(study, "confirm")]
+    hidden += [f"runs/{name}" for name in ("planned", "done", "failed", "waiting")]
+    hidden += [name for found in dimensions(study) for name in (found.x, *_parts(found))]
+    view = View(
+        key=SENSITIVITY, name="Sensitivity", search="tags.level = 'study'", columns=[], charts=charts, no_charts=hidden
+    )
+    return [view] if charts else []
+
+
+def _parts(found: Dimension) -> list[str]:
+    return [found.curve(arm, part) for arm in found.names for part in BAND]
 
 
 def _failures() -> View:
