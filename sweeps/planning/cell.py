@@ -22,7 +22,7 @@ from setsweep.sweeps.planning.trials import Trials, Values
 from setsweep.sweeps.study.design.configuration import plain_config
 from setsweep.sweeps.study.design.layout import design
 from setsweep.sweeps.study.study import Arm, Point, Stage, Study
-from setsweep.trainables.config.complete import complete_config
+from setsweep.trainables.config.complete import complete_config, with_hyperparameters
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.run_result import RunResult
 
@@ -67,6 +67,7 @@ class Cell:
         self.searching = Searching(study, arm, point, known) if study.search and arm.searched else None
         self._of: dict[tuple[Stage, int | None], list[PlannedRun]] = {}
         self._bases: dict[tuple[Stage, int | None], tuple[Candidate, RunConfig]] = {}
+        self._first: dict[bool, RunConfig] = {}
         self._results: Results = {}
         self._course = self._steps()
         self._may_go_on: Callable[[], bool] = self._nothing_missing
@@ -240,7 +241,7 @@ class Cell:
             plain = plain_config(self.study, self.arm, self.point, values, seed=seeds[0], test=stage != "search")
             if stage == "search" and self.searching is not None and trial in self.searching.stopping:
                 plain["stopping"] = self.searching.stopping[trial].to_dict()
-            config = complete_config(plain)
+            config = self._complete(plain, values)
             params = self._params(values, config.loss)
             candidate = Candidate(arm=self.arm.name, point=self.point, stage=stage, trial=trial, params=params)
             self._bases[stage, trial] = candidate, config
@@ -248,6 +249,14 @@ class Cell:
         runs = [PlannedRun(candidate=candidate, config=base.with_seed(seed)) for seed in seeds]
         self._of.setdefault((stage, trial), []).extend(runs)
         return runs
+
+    def _complete(self, plain: Mapping[str, Any], values: Values) -> RunConfig:
+        """The configuration; of those that differ in hyperparameters of the loss alone the rest is checked once."""
+        if "stopping" in plain or any(not path.startswith("loss.") for path in values):
+            return complete_config(plain)
+        if plain["test"] not in self._first:
+            self._first[plain["test"]] = complete_config(plain)
+        return with_hyperparameters(self._first[plain["test"]], plain["loss"])
 
     def _params(self, values: Mapping[str, Any], loss: Mapping[str, Any]) -> dict[str, Any]:
         params = {name: value for name, value in loss.items() if name != "name"}

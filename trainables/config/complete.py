@@ -64,6 +64,22 @@ def complete_config(plain: Mapping[str, Any]) -> RunConfig:
     return RunConfig(**parts, **(sets or {}), metrics=metrics, stopping=stopping)  # type: ignore[arg-type]  # checked above
 
 
+def with_hyperparameters(config: RunConfig, loss: Mapping[str, Any]) -> RunConfig:
+    """A complete configuration with other hyperparameters of its loss: what `complete_config` would make of it.
+
+    Nothing else is checked again, which is most of the work.
+
+    Args:
+        config: complete.
+        loss: as in a configuration file; its name is that of `config`.
+
+    Raises:
+        ConfigError: every rule that is broken.
+    """
+    assert loss["name"] == config.loss["name"], "another loss may ask for another training"
+    return config.with_loss(check_loss(loss, k=config.k[0], classes=num_classes(config.data)))
+
+
 def with_values(plain: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """A configuration with some values put in; that given stays as it is.
 

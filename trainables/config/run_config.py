@@ -156,12 +156,26 @@ class RunConfig:
         plain = {name: _as_json(value) for name, value in self._asked().items() if name != "training"}
         kept = {**without_later(plain), "training": self.training.kept}
         parts = [RESULTS_VERSION, kept, *([revision] if revision else [])]
-        return json.dumps(parts, sort_keys=True, separators=(",", ":"))
+        return _text_of(parts)
 
     def with_seed(self, seed: int) -> RunConfig:
         """The same with another seed; a key of its own then costs next to nothing."""
-        other = dataclasses.replace(self, seed=seed)
+        if seed == self.seed:
+            return self
         before, after = (f'"seed":{each},"test":' for each in (self.seed, seed))
+        return self._like(before, after, seed=seed)
+
+    def with_loss(self, loss: Mapping[str, Any]) -> RunConfig:
+        """The same with other hyperparameters of the same loss, complete; a key of its own then costs little."""
+        return self._like(self._loss_text, _text_of_loss(loss), loss=loss)
+
+    @cached_property
+    def _loss_text(self) -> str:
+        return _text_of_loss(self.loss)
+
+    def _like(self, before: str, after: str, **changed: Any) -> RunConfig:
+        """With changes that put `after` in the place of `before` in the text that the key is of."""
+        other = dataclasses.replace(self, **changed)
         if self._text.count(before) == 1:  # data of a user's own may have such fields, too
             other.__dict__["_text"] = self._text.replace(before, after)
         return other
@@ -230,6 +244,14 @@ def _training_without_later(plain: Mapping[str, Any], path: str = "") -> dict[st
         elif setting is None or not setting.later or value != setting.default:
             kept[name] = value
     return kept
+
+
+def _text_of_loss(loss: Mapping[str, Any]) -> str:
+    return f'"loss":{_text_of(sections.without_later("loss", loss))},'
+
+
+def _text_of(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=_plain)
 
 
 def _as_json(value: Any) -> Any:

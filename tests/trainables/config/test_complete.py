@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from setsweep.trainables.config.complete import complete_config, with_values
+from setsweep.trainables.config.complete import complete_config, with_hyperparameters, with_values
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.settings.problems import ConfigError
 
@@ -140,3 +140,27 @@ def test_values_are_put_in_by_path_into_a_copy() -> None:
 def test_a_path_into_a_value_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"^loss\.name must be a mapping, got 'avgk'\.$"):
         with_values(PLAIN, {"loss.name.first": 1})
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        {"name": "avgk", "alpha": 3},
+        {"name": "avgk", "alpha": 0.25, "k": 3},
+        {"name": "noised_topk_hinge", "epsilon": 1, "num_samples": 5},
+        {"name": "cross_entropy"},
+    ],
+)
+@pytest.mark.parametrize("more", [{}, {"coverage": [0.9], "seed": 4}, {"test": False, "training": {"patience": 3}}])
+def test_other_hyperparameters_give_the_configuration_that_they_give_by_themselves(
+    loss: dict[str, Any], more: dict[str, Any]
+) -> None:
+    first = complete_config({**PLAIN, **more, "loss": {"name": loss["name"]}})
+    whole = complete_config({**PLAIN, **more, "loss": loss})
+    found = with_hyperparameters(first, loss)
+    assert (found, found.key, found.with_seed(9).key) == (whole, whole.key, whole.with_seed(9).key)
+
+
+def test_other_hyperparameters_are_checked_as_by_themselves() -> None:
+    with pytest.raises(ConfigError, match=r"loss.alpha must be >= 0, got -1"):
+        with_hyperparameters(complete_config(PLAIN), {"name": "avgk", "alpha": -1})
