@@ -14,6 +14,7 @@ import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.samplers import BaseSampler, GPSampler, NSGAIISampler, TPESampler
 from optuna.trial import TrialState, create_trial
+from threadpoolctl import threadpool_limits
 
 from setsweep.sweeps.study.space import Space
 
@@ -54,7 +55,8 @@ class OptunaSearch:
         """
         for other in sorted(tried):
             self._take(other, tried[other], objectives.get(other))
-        with warnings.catch_warnings():
+        # One thread: matrices of a few trials gain nothing by more, which would wait for each other where runs train.
+        with threadpool_limits(1), warnings.catch_warnings():
             # What Optuna says of itself: that a sampler may change.
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             self._study.sampler = self._new_sampler(seed)

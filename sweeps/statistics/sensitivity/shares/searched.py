@@ -126,13 +126,17 @@ def search_shares(
         raise ValueError(f"positions must be finite numbers of shape {shape}, got shape {x.shape}.")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, got {confidence}.")
+    from threadpoolctl import threadpool_limits  # imported late: listing studies must not wait for it
+
     there = np.flatnonzero(np.isfinite(table).any(axis=1))
     if len(there) < LEAST_POINTS:
         raise ValueError(f"shares of a search must rest on {LEAST_POINTS} configurations at least, got {len(there)}.")
     draw = np.random.default_rng(0)
     used = np.sort(draw.permutation(there)[:MOST_POINTS])
     x = np.column_stack([x[used], draw.permutation((np.arange(len(used)) + 0.5) / len(used))])
-    return _shares(x, table[used], [*names, DUMMY], confidence, sorted(set(range(len(table))) - set(there.tolist())))
+    left_out = sorted(set(range(len(table))) - set(there.tolist()))
+    with threadpool_limits(1):  # matrices of 256 rows gain nothing by more threads, which would wait for each other
+        return _shares(x, table[used], [*names, DUMMY], confidence, left_out)
 
 
 def _table(scores: npt.ArrayLike) -> Floats:
