@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
-from setsweep.sweeps.records.study_folder import score_folder, stored_planner, stored_study
+from setsweep.sweeps.records.study_folder import score_folder, stored_state, stored_study
 from setsweep.sweeps.study.study import Study
 from setsweep.sweeps.sweep.loop import UNCONFIRMED
 from setsweep.sweeps.sweep.preflight import check_functions
@@ -122,7 +122,7 @@ def rescored_study(
         ValueError: a field that nothing but another training can change, a value that breaks its rule, or scores that
             were not kept; a metric of the user's that may not be called.
     """
-    planner = stored_planner(*(found := stored_study(study, storage)))
+    planner, _ = stored_state(*(found := stored_study(study, storage)), results_of=storage)
     asked, how = asked_of(planner.study, overrides, thresholds)
     if asked.metrics:
         check_functions(asked)

@@ -52,10 +52,12 @@ def _about_intervals(report: Report) -> str:
     study = report.study
     confirmed = tuple({seed for each in report.chosen for seed in each.seeds}) or study.confirm_seeds
     percent = f"{100 * study.compare.confidence:g} %"
+    search = study.search
+    tried_with = search.first_seeds(max(len(search.seeds), search.race or 0)) if search else ()
     fresh = (
         f"the fresh confirmation seeds {seeds(confirmed)} alone; "
-        f"hyperparameters were chosen by {study.search.objective} with seeds {seeds(study.search.seeds)}"
-        if study.search
+        f"hyperparameters were chosen by {search.objective} with seeds {seeds(tried_with)}"
+        if search
         else f"seeds {seeds(confirmed)}; nothing was searched"
     )
     return (

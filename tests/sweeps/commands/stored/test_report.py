@@ -28,7 +28,7 @@ def test_a_folder_that_cannot_be_written_is_told(setsweep: Command, small: Path,
     assert said.err.startswith(f"setsweep: --out must be a folder that can be written, got {str(place)!r}: ")
 
 
-@pytest.mark.parametrize("command", ["report", "record", "sensitivity"])
+@pytest.mark.parametrize("command", ["report", "record", "rescore", "sensitivity"])
 def test_a_study_of_which_nothing_was_run_is_told_where_to_look(
     command: str, setsweep: Command, small: Path, folder: Path
 ) -> None:

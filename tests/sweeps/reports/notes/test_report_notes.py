@@ -10,7 +10,7 @@ import pytest
 
 from setsweep.sweeps.reports.notes.report_notes import notes, progress
 from setsweep.sweeps.reports.report import Report, build_report
-from setsweep.sweeps.study.study import Arm, Compare, Study
+from setsweep.sweeps.study.study import Arm, Compare, Search, Study
 
 Outcome = Callable[[Any], Any]
 
@@ -48,6 +48,12 @@ def test_the_sentences_say_what_the_numbers_are(report: Report) -> None:
     assert scope.startswith("Every interval and test is for one split and one test set")
     assert search.startswith("Intervals of trials share one variance on the logit scale")
     assert choices.startswith("Chosen is the best mean of the objective")
+
+
+def test_the_seeds_of_a_race_are_among_those_that_have_chosen(make_study: Any, results: Any) -> None:
+    search = Search(trials=4, objective="val/avg2_accuracy", seeds=(1000,), race=3)
+    study = make_study(search=search)
+    assert notes(build_report(study, results(study)))[0].endswith("with seeds 1000-1002.")
 
 
 def test_a_study_without_a_search_says_so(make_study: Any, results: Any) -> None:
