@@ -7,14 +7,17 @@ import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_AIR_NEW_OUTPUT", "0")
 os.environ.setdefault("TUNE_DISABLE_AUTO_CALLBACK_LOGGERS", "1")
+os.environ.setdefault("TUNE_PRINT_ALL_TRIAL_ERRORS", "0")  # a slot that was lost is no error: its run goes on
 
 import ray  # reads the settings above when it is imported
 from ray.tune.execution import class_cache
+from ray.tune.progress_reporter import TrialProgressCallback
 
 from setsweep.sweeps.execution.capacity import room
 from setsweep.sweeps.execution.ray_token import guard_token
@@ -22,7 +25,9 @@ from setsweep.sweeps.execution.ray_token import guard_token
 # Tune gives its actors a variable that is meant for PyTorch Lightning. An actor with variables of its own gets a
 # process of its own, started when it is asked for; without, it gets one of the workers that wait, started and warm.
 class_cache.DEFAULT_ENV_VARS.clear()
-
+# A slot that is withdrawn before it had a place, or was lost, is nothing to tell of.
+logging.getLogger("ray.tune.tune").setLevel(logging.CRITICAL)
+setattr(TrialProgressCallback, "_print", lambda *_: None)  # noqa: B010 - it is a method
 
 KNOCK_SECONDS = 5.0
 
@@ -95,11 +100,45 @@ def disconnect() -> None:
     ray.shutdown()
 
 
+@dataclass(frozen=True)
+class Nodes:
+    """The nodes of the cluster at a moment.
+
+    Args:
+        slots: how many runs those can train at once that stay; 0: none, as long as no node joins that fits one.
+        could_be: how many runs it could train at once if it grew as far as its autoscaler says; 0 where none says it.
+        alive: the nodes that are there.
+        leaving: those of them that are being drained.
+    """
+
+    slots: int
+    could_be: int
+    alive: frozenset[str]
+    leaving: frozenset[str]
+
+
+def look(*, cpus: float, gpus: float) -> Nodes:
+    """What is there for runs of this size."""
+    nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]  # Ray has no annotation here
+    alive = {node["NodeID"]: node["Resources"] for node in nodes if node["Alive"]}
+    state = ray._private.state.state  # noqa: SLF001 - as Ray Train asks for it: there is no public way
+    leaving = frozenset(state.get_draining_nodes()) & alive.keys()
+    groups = getattr(state.get_cluster_config(), "node_group_configs", ())
+    rooms = {name: room(has.get("CPU", 0), has.get("GPU", 0), cpus=cpus, gpus=gpus) for name, has in alive.items()}
+    return Nodes(
+        slots=sum(rooms[name] for name in alive.keys() - leaving),
+        could_be=sum(
+            room(group.resources["CPU"], group.resources["GPU"], cpus=cpus, gpus=gpus) * group.max_count
+            for group in groups
+        ),
+        alive=frozenset(alive),
+        leaving=leaving,
+    )
+
+
 def slots(*, cpus: float, gpus: float) -> int:
     """How many runs the cluster can train at once; 0: none, as long as no node joins that fits one."""
-    nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]  # Ray has no annotation here
-    resources = [node["Resources"] for node in nodes if node["Alive"]]
-    return sum(room(each.get("CPU", 0), each.get("GPU", 0), cpus=cpus, gpus=gpus) for each in resources)
+    return look(cpus=cpus, gpus=gpus).slots
 
 
 def check_room(*, cpus: float, gpus: float) -> None:
@@ -142,9 +181,3 @@ def share_of_a_gpu(runs_per_gpu: Callable[[], int]) -> float:
         rule = "resources.gpus must be a number where nothing can be measured, got auto"
         raise ClusterError(f"{rule}: {reason}") from error
     return 1 / runs
-
-
-def driver_host() -> str:
-    """The address at which the cluster's nodes reach this process."""
-    host: str = ray.util.get_node_ip_address()  # type: ignore[no-untyped-call]  # nor here
-    return host

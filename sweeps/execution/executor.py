@@ -84,6 +84,13 @@ class Executor(Protocol):
         ...
 
     @property
+    def room(self) -> int:
+        """How many jobs it is of use to have submitted, trained and queued: so that no slot waits, and that a cluster
+        which grows when it is asked knows how much to ask for.
+        """
+        ...
+
+    @property
     def gpus(self) -> float:
         """What a job that is trained has of a GPU."""
         ...

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from setsweep.sweeps.execution.datasets import DatasetCache
 from setsweep.sweeps.execution.executor import GroupSize, Job, Outcome
 from setsweep.sweeps.execution.news import News, Tell
@@ -16,13 +18,16 @@ class JobRunner:
     Args:
         datasets: the data of this process.
         tell: told now and then what the runs have come to.
+        stop: asked after every step whether to stop there.
     """
 
-    def __init__(self, datasets: DatasetCache, tell: Tell | None = None) -> None:
-        self._datasets, self.tell = datasets, tell
+    def __init__(
+        self, datasets: DatasetCache, tell: Tell | None = None, stop: Callable[[], bool] = lambda: False
+    ) -> None:
+        self._datasets, self.tell, self._stop = datasets, tell, stop
 
     def run(self, job: Job) -> list[Outcome]:
-        """The outcomes of a job; nothing is raised."""
+        """The outcomes of a job; nothing is raised but trainables.checkpoint.Interrupted, where it was to stop."""
         if job.probe:
             return [GroupSize(key=job.key, seeds=self.group_size(job))]
         return list(self.train(job))
@@ -37,6 +42,7 @@ class JobRunner:
             keep_models=job.keep_models,
             keep_scores=job.keep_scores,
             on_epoch=self.tell and News(job, self.tell),
+            stop=self._stop,
         )
 
     def group_size(self, job: Job) -> int:

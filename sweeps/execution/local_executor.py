@@ -23,6 +23,7 @@ class LocalExecutor:
     """
 
     slots = 1
+    room = 2
 
     def __init__(self, *, cpus: float = 1, gpus: float = 0, datasets: DatasetCache | None = None) -> None:
         torch.set_num_threads(max(1, int(cpus)))

@@ -37,11 +37,11 @@ class News:
 
     Args:
         job: what is trained.
-        tell: takes the moments. Where it fails, nobody listens any more, and the training goes on.
+        tell: takes the moments.
     """
 
     def __init__(self, job: Job, tell: Tell) -> None:
-        self._tell: Tell | None = tell
+        self._tell = tell
         self._runs = {config.seed: (config.key, config.training.epochs) for config in job.configs}
         names = [metric.on("val").name for metric in plain_accuracies(job.configs[0].k)]
         self._names = (TRAIN_LOSS.name, *names)
@@ -50,8 +50,6 @@ class News:
 
     def __call__(self, seed: int, epoch: int, metrics: Mapping[str, float]) -> None:
         """An evaluation of a seed."""
-        if self._tell is None:
-            return
         key, epochs = self._runs[seed]
         shown = {name: metrics[name] for name in self._names if name in metrics}
         self._newest[seed] = Moment(key=key, epoch=epoch, epochs=epochs, metrics=shown)
@@ -61,7 +59,4 @@ class News:
             return
         self._told = time.monotonic()
         moments, self._newest = [*self._newest.values()], {}
-        try:
-            self._tell(moments)
-        except (EOFError, OSError):
-            self._tell = None
+        self._tell(moments)

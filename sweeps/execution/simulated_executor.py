@@ -75,6 +75,11 @@ class SimulatedExecutor:
         return self._slots
 
     @property
+    def room(self) -> int:
+        """One job waits for each that is trained."""
+        return 2 * self._slots
+
+    @property
     def gpus(self) -> float:
         """It has none."""
         return 0.0

@@ -203,11 +203,13 @@ class Resources:
         cpus: CPUs of a run, each for one thread.
         gpus: GPUs of a run, a share of one included; "auto": as many runs to a GPU as a probe finds best.
         seeds_per_worker: how many seeds of a configuration train side by side; "auto": as many as a probe finds best.
+        max_slots: how many runs train at once, at most; a cluster that grows by demand is asked for so many.
     """
 
     cpus: float = 1
     gpus: float | Literal["auto"] = 0
     seeds_per_worker: int | Literal["auto"] = 1
+    max_slots: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -17,6 +18,8 @@ from setsweep.sweeps.planning.seed_groups import first_candidate
 from setsweep.sweeps.study.study import Study
 
 Say = Callable[[str], None]
+
+IDLE_SECONDS = 5.0  # about what a slot takes to start: it is kept as long as it would cost to have it again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,8 +71,15 @@ def opened(where: Where, study: Study, planner: Planner, datasets: DatasetCache,
         gpus = _measured_share(study, planner, say) if asked == "auto" else asked
         if where.here:
             cluster.check_room(cpus=study.resources.cpus, gpus=gpus)
-        left = planner.total - planner.done
-        with closing(RayExecutor(cpus=study.resources.cpus, gpus=gpus, most=left, datasets=datasets)) as executor:
+        executor = RayExecutor(
+            cpus=study.resources.cpus,
+            gpus=gpus,
+            most=planner.total - planner.done,
+            max_slots=study.resources.max_slots,
+            idle_seconds=math.inf if where.here else IDLE_SECONDS,  # on this machine nobody else waits for them
+            datasets=datasets,
+        )
+        with closing(executor):
             yield executor
 
 

@@ -113,8 +113,8 @@ class Sweep:
                 watcher.tick()
 
     def _fill(self) -> bool:
-        """Keep every slot busy and one job waiting for it; False when the planner has no more to give for now."""
-        while len(self._jobs) < 2 * self.executor.slots:
+        """Keep the executor supplied; False when the planner has no more to give for now."""
+        while len(self._jobs) < self.executor.room:
             more = self._allowance.more_runs(self.planner.done + len(self._job_of))
             work = self._groups.next() if more else Done()
             if isinstance(work, Wait | Done):

@@ -87,14 +87,3 @@ def test_a_measurement_that_fails_ends_the_sweep_with_its_reason() -> None:
 
     with pytest.raises(ClusterError, match=r"^resources.gpus must be a number where .* got auto: .*driver is too old"):
         cluster.share_of_a_gpu(fail)
-
-
-@pytest.mark.usefixtures("with_gpu")
-def test_nodes_reach_the_driver_at_its_address() -> None:
-    with socket.create_server((cluster.driver_host(), 0)) as server:
-
-        @ray.remote
-        def call(address: tuple[str, int]) -> None:
-            socket.create_connection(address, timeout=10).close()
-
-        ray.get(call.remote(server.getsockname()))

@@ -6,6 +6,7 @@ import functools
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,8 @@ from setsweep.sweeps.execution import ray_executor
 from setsweep.sweeps.execution.errors import ExecutorError
 from setsweep.sweeps.execution.executor import Job
 from setsweep.sweeps.execution.local_executor import LocalExecutor
-from setsweep.sweeps.execution.mailbox_server import MailboxAddress
 from setsweep.sweeps.execution.ray_executor import RayExecutor
+from setsweep.sweeps.execution.slots.exchange import Exchange
 from setsweep.trainables.config.run_result import RunResult
 
 pytestmark = [pytest.mark.usefixtures("cluster"), pytest.mark.timeout(200)]
@@ -148,6 +149,31 @@ def test_a_run_whose_worker_is_killed_goes_on_from_its_checkpoint_and_ends_with_
         assert [workers.index(worker) for worker in workers] == [0] * number + [number] * (len(STEPS) - number)
 
 
+def test_sigterm_makes_a_slot_write_its_checkpoint_and_give_back_its_job(
+    make_job: Any, train: Any, same: Any, tmp_path: Path
+) -> None:
+    pids, checkpoint = tmp_path / "pids", tmp_path / "run.pt"
+    found: list[bool] = []
+
+    def deed() -> None:
+        with pids.open("a") as file:
+            file.write(f"{os.getpid()} {checkpoint.exists()}\n")
+
+    def terminate() -> None:
+        if pids.exists() and not found and len(started := pids.read_text().split()) == 2:
+            time.sleep(0.5)  # within the training
+            os.kill(int(started[0]), signal.SIGTERM)
+            found.append(True)
+
+    job = make_job(0, training={"epochs": 200, "batch_size": 64}, checkpoint=checkpoint, keep_model=Sabotage(deed))
+    [result] = train(RayExecutor(most=1), job, meanwhile=terminate).values()
+    first, second = (line.split() for line in pids.read_text().splitlines())
+    assert (first[1], second[1], first[0] == second[0]) == ("False", "True", False)
+    assert (result.status, result.attempts) == ("done", 1)
+    [in_process] = train(LocalExecutor(), Job(configs=job.configs)).values()
+    assert same(result) == same(in_process)
+
+
 def test_a_job_that_kills_its_worker_every_time_fails_and_the_others_go_on(make_job: Any, train: Any) -> None:
     deadly = make_job(0, keep_model=explosion())
     results = train(RayExecutor(most=2), deadly, *(make_job(seed) for seed in range(1, 5)))
@@ -159,9 +185,11 @@ def test_a_job_that_kills_its_worker_every_time_fails_and_the_others_go_on(make_
 def test_a_slot_without_memory_leaves_its_job_to_the_others(make_job: Any, train: Any, tmp_path: Path) -> None:
     executor = RayExecutor()
     assert executor.slots == 2
-    results = train(executor, *(make_job(seed, keep_model=memory_for_one(tmp_path)) for seed in range(3)))
+    slots: list[int] = []
+    jobs = [make_job(seed, keep_model=memory_for_one(tmp_path)) for seed in range(3)]
+    results = train(executor, *jobs, meanwhile=lambda: slots.append(executor.slots))
     assert [(result.status, result.attempts) for result in results.values()] == [("done", 1)] * 3
-    assert executor.slots == 1
+    assert slots[-1] == 1
     assert len(list(tmp_path.glob("*.inside"))) == 2
 
 
@@ -185,6 +213,7 @@ def test_data_that_cannot_be_read_fail_the_run_with_their_reason(make_job: Any, 
 
 def test_slots_that_have_all_gone_home_end_the_sweep(make_job: Any, train: Any) -> None:
     executor = RayExecutor(most=1)
+    executor._slots.closed = True
     executor._mailbox.close()
     with pytest.raises(ExecutorError, match="slots must stay to the end, all went with 1 results missing"):
         train(executor, make_job(0))
@@ -203,9 +232,13 @@ def test_no_thread_of_tune_outlives_an_executor_closed_in_the_middle(make_job: A
 def test_slots_that_cannot_start_end_the_sweep_with_the_reason(
     make_job: Any, train: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nobody = MailboxAddress("127.0.0.1", 1, b"")
-    monkeypatch.setattr(ray_executor, "serve", lambda mailbox, host: nobody)
-    with pytest.raises(ExecutorError, match=r"slots must stay alive.*(?s:.*)ConnectionRefusedError"):
+    class Elsewhere(Exchange):
+        def __init__(self, receive: Any) -> None:
+            super().__init__(receive)
+            self.name = "nobody"
+
+    monkeypatch.setattr(ray_executor, "Exchange", Elsewhere)
+    with pytest.raises(ExecutorError, match=r"slots must stay alive.*(?s:.*)ValueError: .*nobody"):
         train(RayExecutor(most=1), make_job(0))
 
 
