@@ -58,6 +58,11 @@ def objective_rule(ks: Sequence[int]) -> Rule:
         known = Metric.find(value) if isinstance(value, str) else None
         if known is not None and known.split == "test":
             raise ValueError(f"must be a validation metric, as a choice made on test data spoils them, got {value!r}.")
+        if known is not None and known.conformal is not None:
+            rule = (
+                "as no choice may see the calibration split that conformal sets come from; compare and show take them"
+            )
+            raise ValueError(f"must be an accuracy or a set size by a rule, {rule}, got {value!r}.")
         if not isinstance(value, str) or value not in (names or [value]):
             raise ValueError(unknown("validation metric", value, names))
         return value

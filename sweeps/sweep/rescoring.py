@@ -18,7 +18,7 @@ from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.evaluation.kept.rescore import Rescoring, rescored
 from setsweep.trainables.evaluation.kept.score_store import KeptScores, read_scores
 from setsweep.trainables.evaluation.kept.score_views import ScoreView, view
-from setsweep.trainables.evaluation.metric import SET_RULES, SetRule
+from setsweep.trainables.evaluation.metric import SET_RULES, Metric, SetRule, accuracies, criterion_of_conformal
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -53,14 +53,32 @@ class RescoredResult(StudyResult):
         ]
         super().__init__(study, folder, runs)
 
-    def set_sizes(self, k: int) -> DataFrame:
-        """A row for each run, group of classes ("all", "few", "medium", "many") and size that its average-k sets have:
-        the `count` of test examples with a set of that `size`.
+    @property
+    def kinds_of_sets(self) -> list[str]:
+        """The sets that are asked for, as `set_sizes` names them."""
+        by_rule = [f"{rule}{k}" for k in self.study.k for rule in SET_RULES]
+        return [*by_rule, *(each.name for each in self.study.conformal_sets)]
+
+    def set_sizes(self, sets: str) -> DataFrame:
+        """A row for each run, group of classes ("all", "few", "medium", "many") and size that its sets have.
+
+        Its `count` is that of the test examples with a set of that `size`.
+
+        Args:
+            sets: "avg5", "top5" (all of one size), or conformal ones by their name ("lac90"), which are read at the
+                best epoch of average-k accuracy at the largest k.
+
+        Raises:
+            ValueError: others than are asked for.
         """
+        if sets not in self.kinds_of_sets:
+            raise ValueError(f"sets must be one of {', '.join(self.kinds_of_sets)}, got {sets!r}.")
+        by_rule = Metric.parse(f"{sets}_set_size").rule
+        at = f"{sets}_accuracy" if by_rule else criterion_of_conformal(each.name for each in accuracies(self.study.k))
         return frame(
             {**run_columns(run), "group": group or "all", "size": size, "count": count}
-            for run, found in self._views(f"avg{k}_accuracy")
-            for group, counts in found.size_histograms(k).items()
+            for run, found in self._views(at)
+            for group, counts in found.size_histograms(sets).items()
             for size, count in enumerate(counts.tolist())
             if count
         )

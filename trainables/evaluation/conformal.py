@@ -139,6 +139,10 @@ class ConformalMeter:
                         covered = inside.gather(1, part_labels.unsqueeze(1)).squeeze(1)
                         self._found[each].append((covered, inside.sum(1)))
 
+    def sizes(self) -> dict[ConformalSets, Tensor]:
+        """(examples,) how many classes each set has."""
+        return {each: torch.cat([sizes for _, sizes in parts]) for each, parts in self._found.items()}
+
     def finish(self) -> dict[Metric, float]:
         """All that is measured, over all classes and by group where there are groups."""
         labels = torch.cat(self._labels)

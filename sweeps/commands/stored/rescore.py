@@ -34,9 +34,9 @@ def command(
         thresholds: the split that the thresholds of average-k sets come from.
         storage: folder or file:// URL where results are kept.
         form: terminal, markdown, json, csv, latex or html.
-        out: write into this folder, too, how large the sets of each run are (set_sizes.csv), its accuracy against k
-            (accuracy_by_k.csv) and for each class (per_class.csv), and draw that against training images
-            (per_class-1.png, one for each point of the grid).
+        out: write into this folder, too, how large the sets of each run are, of every kind (set_sizes.csv), its
+            accuracy against k (accuracy_by_k.csv) and for each class (per_class.csv), and draw that against training
+            images (per_class-1.png, one for each point of the grid).
     """
     check_format(form)
     result = rescore(storage, study, overrides or (), thresholds=thresholds)
@@ -50,7 +50,7 @@ def _written(result: RescoredResult, out: Path) -> list[Path]:
     """The files of what kept scores tell beyond means."""
     asked = result.study
     frames = {
-        "set_sizes": pd.concat([result.set_sizes(k).assign(k=k) for k in asked.k]),
+        "set_sizes": pd.concat([result.set_sizes(sets).assign(sets=sets) for sets in result.kinds_of_sets]),
         "accuracy_by_k": result.accuracy_by_k(at=f"avg{asked.k[-1]}_accuracy"),
         "per_class": pd.concat(
             [result.per_class(rule, k).assign(sets=rule, k=k) for rule in SET_RULES for k in asked.k]

@@ -46,6 +46,10 @@ def test_an_objective_is_an_accuracy_on_validation_at_a_k_of_the_study() -> None
     [
         ("test/avg2_accuracy", "must be a validation metric, as a choice made on test data spoils them, got "),
         (
+            "val/lac90_set_size",
+            "must be an accuracy or a set size by a rule, as no choice may see the calibration split",
+        ),
+        (
             "val/avg3_accuracy",
             "unknown validation metric 'val/avg3_accuracy'. Did you mean 'val/avg5_accuracy'? Known: ",
         ),

@@ -108,11 +108,25 @@ def test_the_command_prints_any_format(storage: Path, setsweep: Callable[..., An
         assert each["mean"] == pytest.approx(2, abs=0.05)
 
 
+def test_histograms_of_conformal_sets_have_the_means_that_are_measured(storage: Path) -> None:
+    result = rescore(storage, "tiny", ["coverage=0.9", "conformal.scores=[lac, aps]"])
+    assert result.kinds_of_sets[-2:] == ["lac90", "aps90"]
+    metrics = result.runs.set_index("key")
+    for sets in ("lac90", "aps90"):
+        sizes = result.set_sizes(sets).query("group == 'all'")
+        assert sizes["key"].nunique() > 1
+        for key, rows in sizes.groupby("key"):
+            mean = (rows["size"] * rows["count"]).sum() / rows["count"].sum()
+            assert mean == pytest.approx(metrics.loc[key, f"test/{sets}_set_size"], rel=1e-12)
+    with pytest.raises(ValueError, match=r"^sets must be one of .*, lac90, aps90, got 'lac95'\.$"):
+        result.set_sizes("lac95")
+
+
 def test_histograms_curves_and_classes_add_up_to_the_means(storage: Path) -> None:
     result = rescore(storage, "tiny")
     metrics = result.runs.set_index("key")
-    sizes = result.set_sizes(2).query("group == 'all'")
-    assert set(result.set_sizes(2)["group"]) == {"all", "medium", "many"} or set(sizes["group"]) == {"all"}
+    sizes = result.set_sizes("avg2").query("group == 'all'")
+    assert set(result.set_sizes("avg2")["group"]) == {"all", "medium", "many"} or set(sizes["group"]) == {"all"}
     for key, rows in sizes.groupby("key"):
         mean = (rows["size"] * rows["count"]).sum() / rows["count"].sum()
         assert mean == pytest.approx(metrics.loc[key, "test/avg2_set_size"], rel=1e-12)
@@ -137,7 +151,7 @@ def test_the_command_writes_what_scores_tell_beyond_means(
     said = setsweep("rescore", "tiny", "--storage", storage, "--out", tmp_path / "more")
     assert said.code == 0
     for name, columns in (
-        ("set_sizes", {"group", "size", "count", "k"}),
+        ("set_sizes", {"group", "size", "count", "sets"}),
         ("accuracy_by_k", {"k", "top", "avg"}),
         ("per_class", {"class", "train", "test", "accuracy", "sets", "k"}),
     ):

@@ -5,8 +5,9 @@ All of it at one epoch: the best of some accuracy on validation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -15,7 +16,8 @@ from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.evaluation.class_groups import class_groups
 from setsweep.trainables.evaluation.kept.rescore import Rescoring, asked_config, best_epochs, better_head
 from setsweep.trainables.evaluation.kept.score_store import KeptScores
-from setsweep.trainables.evaluation.metric import Group, SetRule
+from setsweep.trainables.evaluation.kept.scored_splits import conformal_sizes
+from setsweep.trainables.evaluation.metric import Group, Metric, SetRule
 from setsweep.trainables.evaluation.metrics import label_ranks
 from setsweep.trainables.evaluation.probabilities import probabilities_of, scale_of, to_probabilities
 from setsweep.trainables.evaluation.thresholds import ThresholdSelection, at_least
@@ -32,6 +34,8 @@ class ScoreView:
         train_class_counts: (classes,) training examples of each class.
         config: by which scores become probabilities.
         epoch: of the scores.
+        conformal_sizes: gives how many classes the conformal sets of the test examples have, (examples,), by the name
+            of the sets.
     """
 
     calibration: Tensor
@@ -40,6 +44,7 @@ class ScoreView:
     train_class_counts: Tensor
     config: RunConfig
     epoch: int
+    conformal_sizes: Callable[[], Mapping[str, Tensor]] = dict
 
     def thresholds(self, ks: Sequence[int]) -> dict[int, float]:
         """The threshold of each k."""
@@ -55,13 +60,23 @@ class ScoreView:
         own = self._probabilities(self.test).gather(1, self.labels.unsqueeze(1)).squeeze(1)
         return {k: at_least(own, threshold) for k, threshold in self.thresholds(ks).items()}
 
-    def set_sizes(self, k: int) -> Tensor:
-        """(examples,) how many classes the average-k set of each test example has."""
-        return at_least(self._probabilities(self.test), self.thresholds([k])[k]).sum(1)
+    def set_sizes(self, sets: str) -> Tensor:
+        """(examples,) how many classes the set of each test example has.
 
-    def size_histograms(self, k: int) -> dict[Group | None, Tensor]:
-        """How many average-k sets have 0, 1, ... classes: of all test examples (None), and of those of each group."""
-        sizes = self.set_sizes(k)
+        Args:
+            sets: "avg5", "top5", or conformal ones by their name ("lac90").
+        """
+        metric = Metric.parse(f"{sets}_set_size")
+        if metric.conformal is not None:
+            return self.conformal_sizes()[sets]
+        assert metric.k is not None, "sets by a rule have one"
+        if metric.rule == "top":
+            return torch.full((len(self.labels),), metric.k)
+        return at_least(self._probabilities(self.test), self.thresholds([metric.k])[metric.k]).sum(1)
+
+    def size_histograms(self, sets: str) -> dict[Group | None, Tensor]:
+        """How many sets have 0, 1, ... classes: of all test examples (None), and of those of each group."""
+        sizes = self.set_sizes(sets)
         whole: dict[Group | None, Tensor] = {None: sizes.bincount()}
         groups = class_groups(self.train_class_counts)
         return whole | {name: sizes[mask[self.labels]].bincount() for name, mask in groups.items() if len(groups) > 1}
@@ -89,6 +104,7 @@ def view(config: RunConfig, kept: KeptScores, how: Rescoring, criterion: str) ->
     if criterion not in known:
         raise ValueError(f"at must be one of {', '.join(sorted(known))}, got {criterion!r}.")
     head = better_head(found, criterion)
+    asked = asked_config(config, how, head)
     epoch = found[head].epoch[criterion]
     scores = kept.epoch(epoch)
     if "test" not in scores:
@@ -99,6 +115,7 @@ def view(config: RunConfig, kept: KeptScores, how: Rescoring, criterion: str) ->
         scores["test"][place],
         kept.truth.labels["test"],
         kept.truth.train_class_counts,
-        asked_config(config, how, head),
+        asked,
         epoch,
+        partial(conformal_sizes, scores, kept.truth, asked, place),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -89,6 +89,27 @@ def measured(
     return val, one("test", val.thresholds if thresholds == "val" else None, _meter(scores, truth, config, head))
 
 
+def conformal_sizes(scores: Splits, truth: Truth, config: RunConfig, head: int) -> dict[str, Tensor]:
+    """How many classes the conformal sets of the test examples have, (examples,), by the name of the sets.
+
+    Args:
+        scores, truth, config, head: see `measured`.
+
+    Raises:
+        ValueError: too few calibration examples for a coverage that is asked for.
+    """
+    meter = _meter(scores, truth, config, head)
+    if meter is None:
+        return {}
+    for some, labels in _in_parts(scores["test"][head], truth.labels["test"]):
+        meter.add(to_probabilities(some, probabilities_of(config), scale_of(config)), labels)
+    return {each.name: sizes for each, sizes in meter.sizes().items()}
+
+
+def _in_parts(scores: Tensor, labels: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+    return zip(torch.split(scores, _ROWS), torch.split(labels, _ROWS), strict=True)
+
+
 def _meter(scores: Splits, truth: Truth, config: RunConfig, head: int) -> ConformalMeter | None:
     """Conformal sets as training makes them; None: the configuration asks for none."""
     if not config.coverage:
@@ -96,7 +117,6 @@ def _meter(scores: Splits, truth: Truth, config: RunConfig, head: int) -> Confor
     split: SplitName = "calibration" if "calibration" in scores else "val"
     scorer = Scorer(config, truth.train_class_counts)
     calibrator = Calibrator(conformal_sets(config), scorer, len(truth.labels[split]))
-    whole = scores[split][head], truth.labels[split]
-    for some, labels in zip(*(torch.split(each, _ROWS) for each in whole), strict=True):
+    for some, labels in _in_parts(scores[split][head], truth.labels[split]):
         calibrator.add(to_probabilities(some, probabilities_of(config), scale_of(config)), labels)
     return ConformalMeter(calibrator.finish(), scorer, truth.train_class_counts, len(truth.labels["test"]))

@@ -32,9 +32,14 @@ def by_hand(make_config: Any) -> ScoreView:
 def test_sets_are_counted_by_their_size_for_all_and_for_each_group(by_hand: ScoreView) -> None:
     # the 4th and the 5th largest of all 12 are both 0.4, and so is the threshold between them
     assert by_hand.thresholds([1])[1] == pytest.approx(0.4, rel=1e-6)
-    assert by_hand.set_sizes(1).tolist() == [1, 2, 1, 1]
-    histograms = {group: counts.tolist() for group, counts in by_hand.size_histograms(1).items()}
+    assert by_hand.set_sizes("avg1").tolist() == [1, 2, 1, 1]
+    histograms = {group: counts.tolist() for group, counts in by_hand.size_histograms("avg1").items()}
     assert histograms == {None: [0, 3, 1], "few": [0, 1], "medium": [0, 1, 1], "many": [0, 1]}
+
+
+def test_sets_of_exactly_k_classes_are_all_of_that_size(by_hand: ScoreView) -> None:
+    histograms = {group: counts.tolist() for group, counts in by_hand.size_histograms("top2").items()}
+    assert histograms == {None: [0, 0, 4], "few": [0, 0, 1], "medium": [0, 0, 2], "many": [0, 0, 1]}
 
 
 def test_classes_are_told_with_their_examples_and_a_class_without_any_has_no_accuracy(by_hand: ScoreView) -> None:
@@ -63,7 +68,7 @@ def test_a_view_is_of_the_best_epoch_and_the_thresholds_of_the_split_asked_for(
     hits = found.hits("avg", [2])[2].double().mean().item()
     assert hits == pytest.approx(result.metrics["test/avg2_accuracy"], abs=1e-4)
     own = view(config, kept, Rescoring(thresholds="test"), "avg2_accuracy")
-    assert own.set_sizes(2).double().mean().item() == pytest.approx(2, abs=1 / 60)
+    assert own.set_sizes("avg2").double().mean().item() == pytest.approx(2, abs=1 / 60)
     other = view(config, kept, Rescoring(head="sccp"), "avg2_accuracy")
     assert not torch.equal(other.test, found.test)
     with pytest.raises(ValueError, match=r"^at must be one of avg2_accuracy, .*, got 'avg3_accuracy'\.$"):
