@@ -23,7 +23,7 @@ from setsweep.sweeps.study.protocol import (
 )
 from setsweep.sweeps.study.published import read_published
 from setsweep.sweeps.study.rules import name_rule
-from setsweep.sweeps.study.scale import LEAVES_OUT, REPRODUCES, is_about_scale, scaled, small_form
+from setsweep.sweeps.study.scale import LEAVES_OUT, REPRODUCES, is_about_scale, leave_out_published, scaled, small_form
 from setsweep.sweeps.study.study import Search, Study
 from setsweep.sweeps.study.text.errors import StudyError
 from setsweep.sweeps.study.text.findings import Findings, Section
@@ -106,6 +106,8 @@ def _read_forms(source: Source, shown: str, overrides: Sequence[str]) -> Study:
     source = scaled(source)
     for assignment in others:
         source.override(assignment)
+    if others:
+        leave_out_published(source)
     errors: list[str] = []
     study: Study | None = None
     try:

@@ -63,9 +63,16 @@ def small_form(source: Source) -> Source:
         raise StudyError(line for error in wrong for line in error.errors)
     values = {name: each for name, each in source.values.items() if name not in ("scale", "small")}
     values |= {**small, "study": f"{values.get('study', '')}{SUFFIX}"}
-    if isinstance(values.get("published"), list):
-        values["published"] = list(_in_common(values["published"], values))
-    return Source(values, _locations(source, small))
+    form = Source(values, _locations(source, small))
+    leave_out_published(form)
+    return form
+
+
+def leave_out_published(source: Source) -> None:
+    """Take out the published numbers of arms, points and set sizes that a form or an override of a study has not."""
+    given = source.values.get("published")
+    if isinstance(given, list):
+        source.values["published"] = list(_in_common(given, source.values))
 
 
 def _locations(source: Source, small: Iterable[str]) -> dict[Path, Any]:
@@ -80,17 +87,24 @@ def _locations(source: Source, small: Iterable[str]) -> dict[Path, Any]:
 
 
 def _in_common(tables: list[Any], values: Mapping[str, Any]) -> Iterable[Any]:
-    """The published numbers of arms, points and set sizes that the small form has, too."""
-    arms, grid, k = values.get("arms") or (), values.get("grid") or {}, values.get("k")
+    """The tables with what of them there is; what is broken is left for reading to tell."""
+    arms, grid, k = values.get("arms") or {}, values.get("grid") or {}, values.get("k")
     sizes = k if isinstance(k, list) else [k]
     for table in tables:
-        if not isinstance(table, Mapping) or not isinstance(table.get("values"), Mapping):
+        found = table if isinstance(table, Mapping) else {}
+        point, metric = found.get("point") or {}, Metric.find(str(found.get("metric")))
+        whole = (grid, point, found.get("values"))
+        if metric is None or not all(isinstance(each, Mapping) for each in whole):
+            yield table
             continue
-        point, metric = table.get("point") or {}, Metric.find(str(table.get("metric")))
-        has_point = point.keys() == grid.keys() and all(point[path] in grid[path] for path in grid)
-        numbers = {arm: each for arm, each in table["values"].items() if arm in arms}
-        if has_point and numbers and metric is not None and metric.k in (*sizes, None):
-            yield {**table, "values": numbers}
+        numbers = {arm: each for arm, each in found["values"].items() if arm in arms}
+        if numbers and metric.k in (*sizes, None) and _is_of(point, grid):
+            yield {**found, "values": numbers}
+
+
+def _is_of(point: Mapping[str, Any], grid: Mapping[str, Any]) -> bool:
+    """Whether a point of the grid is said in full, by its own values."""
+    return point.keys() == grid.keys() and all(point[path] in (grid[path] or ()) for path in grid)
 
 
 def _error(source: Source, path: Path, rule: str) -> StudyError:

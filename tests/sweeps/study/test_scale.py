@@ -65,6 +65,12 @@ def test_it_has_the_published_numbers_of_what_it_has_in_common(read_text: Read) 
     assert (one.where, one.arm, one.mean) == ("table 1", "avgk", 0.9)
 
 
+def test_an_override_leaves_out_the_published_numbers_of_what_it_leaves_out(read_text: Read) -> None:
+    [one] = read_text(TEXT, "grid.data.label_noise=[0.2]").published
+    assert one.mean == 0.89
+    assert len(read_text(TEXT, "arms={cross_entropy: {}, avgk: {}}", "k=[2]").published) == 2
+
+
 def test_its_text_is_a_study_that_is_read_as_it(read_text: Read) -> None:
     """Records hold that text; a name that grew with every reading would lose them."""
     small = read_text(TEXT + SMALL, "scale=small")
