@@ -38,8 +38,10 @@ from setsweep.sweeps.statistics.published import by_place
 from setsweep.sweeps.study.study import Point
 
 KINDS = ("metrics", "differences", "sensitivity")
+MOST_BY_ITSELF = 12  # values of a grid's longest key at which differences have a figure each; else one over all of them
 BAND_FROM = 3  # points of a line: a band between two would tell of what lies between them
 Failed = Callable[[Path, Exception], None]
+Estimate = tuple[float | None, float | None, float | None]  # with the ends of its interval
 
 
 def write_figures(report: Report, folder: Path, failed: Failed | None = None) -> list[Path]:
@@ -81,8 +83,13 @@ def _drawings(report: Report, folder: Path) -> Iterator[tuple[Path, Callable[[Pa
     elif metrics:
         for index, point in points:
             yield folder / file_name("metrics", index, point), partial(_draw_per_arm, report, metrics, point)
-    for index, point in points:
-        yield folder / file_name("differences", index, point), partial(_draw_differences, report, point)
+    if axis and len(report.study.grid[axis]) > MOST_BY_ITSELF:
+        for index, rest in enumerate(_rest_of_grid(report, axis), 1):
+            name = file_name("differences", index, rest)
+            yield folder / name, partial(_draw_differences_over_grid, report, axis, rest)
+    else:
+        for index, point in points:
+            yield folder / file_name("differences", index, point), partial(_draw_differences, report, point)
     for index, where in enumerate(by_place(report.published), 1):
         yield folder / f"published-{index}.png", partial(draw_published, report, where)
     for index, point in points:
@@ -108,9 +115,8 @@ def _draw_over_grid(report: Report, metrics: Sequence[str], key: str, rest: Poin
         positions = lay_out(axis, values, natural_scale(values))
         for index, arm in enumerate(report.study.arms):
             own = {positions[a.point[key]]: a for a in confirmed if a.arm == arm and a.metric == metric}
-            x = sorted(own)
-            found = [own[position] for position in x]
-            _line_and_band(axis, x, found, min(0.15, 0.6 / len(report.study.arms)), {"label": arm, **look(index)})
+            found = {position: (a.mean, *_ends(a)) for position, a in sorted(own.items())}
+            _line_and_band(axis, metric, found, min(0.15, 0.6 / len(report.study.arms)), {"label": arm, **look(index)})
         axis.set_xlabel(key)
         axis.set_ylabel(long_metric_label(metric))
     add_title(figure, [report.study.name, settings(rest), _intervals(report)])
@@ -119,17 +125,16 @@ def _draw_over_grid(report: Report, metrics: Sequence[str], key: str, rest: Poin
 
 
 def _line_and_band(
-    axis: Axes, x: Sequence[float], found: Sequence[Aggregate], alpha: float, style: Mapping[str, Any]
+    axis: Axes, metric: str, found: Mapping[float, Estimate], alpha: float, style: Mapping[str, Any]
 ) -> None:
-    """Means joined by a line, with the band of their intervals, or with each interval by itself where they are few."""
-    means = [scaled(a.metric, a.mean) for a in found if a.mean is not None]
-    axis.plot(x, means, markersize=4, linewidth=1.4, **style)
-    ends = [(position, *_ends(a)) for position, a in zip(x, found, strict=True)]
-    bounded = [(at, low, high) for at, low, high in ends if low is not None and high is not None]
+    """Estimates joined by a line, with the band of their intervals, or with each by itself where they are few."""
+    middles = [scaled(metric, middle) for middle, _, _ in found.values() if middle is not None]
+    axis.plot([*found], middles, markersize=4, linewidth=1.4, **style)
+    bounded = [(at, low, high) for at, (_, low, high) in found.items() if low is not None and high is not None]
     if not bounded:
         return
     at, low, high = zip(*bounded, strict=True)
-    below, above = ([scaled(found[0].metric, end) for end in each] for each in (low, high))
+    below, above = ([scaled(metric, end) for end in each] for each in (low, high))
     if len(at) < BAND_FROM:
         axis.vlines(at, below, above, color=style["color"], linewidth=1.2, alpha=0.7)
     else:
@@ -181,13 +186,49 @@ def _draw_differences(report: Report, point: Point, path: Path) -> Path | None:
                 _interval(axis, row, metric, (c.difference, c.ci_low, c.ci_high), {**style, **face})
         axis.set_xlabel(f"Δ {long_metric_label(metric).replace('(%)', '(points)')}")
     name_rows(axes, 2, rows)
-    alpha = 1 - report.study.compare.confidence
-    baseline = report.study.compare.baseline
-    subject = f"difference{f' to {baseline}' if baseline else ''} (filled: corrected p < {alpha:.3g})"
     each = f"{_intervals(report)}, each by itself"
     each += "; thin: all together" if any(map(_together, comparisons)) else ""
-    add_title(figure, [report.study.name, settings(point), subject, each])
+    add_title(figure, [report.study.name, settings(point), _subject(report), each])
     return save(figure, path)
+
+
+def _draw_differences_over_grid(report: Report, key: str, rest: Point, path: Path) -> Path | None:
+    """A panel per metric, in each a line and a band per contrast against the values of `key`; filled: significant."""
+    comparisons = [c for c in report.comparisons if rest.items() <= c.point.items() and c.difference is not None]
+    metrics = in_order(report.study, {c.metric for c in comparisons})
+    if not metrics:
+        return None
+    names = list(dict.fromkeys(contrast_name(report.study, c) for c in report.comparisons))
+    values, arms = report.study.grid[key], list(report.study.arms)
+    figure, axes = panels(len(metrics), columns=2, width=4.4, height=3.2, margin=LEGEND_WIDTH)
+    for axis, metric in zip(axes, metrics, strict=True):
+        axis.axhline(0, color="#555555", linewidth=1)
+        positions = lay_out(axis, values, natural_scale(values))
+        for name in names:
+            of_it = [c for c in comparisons if c.metric == metric and contrast_name(report.study, c) == name]
+            own = dict(sorted((positions[c.point[key]], c) for c in of_it))
+            if own:
+                style = {**look(arms.index(of_it[0].arm)), "label": name}
+                found = {at: (c.difference, c.ci_low, c.ci_high) for at, c in own.items()}
+                _line_and_band(axis, metric, found, min(0.15, 0.6 / len(names)), {**style, "markerfacecolor": "white"})
+                _fill(axis, metric, [(at, c) for at, c in own.items() if c.significant], style)
+        axis.set_xlabel(key)
+        axis.set_ylabel(f"Δ {long_metric_label(metric).replace('(%)', '(points)')}")
+    add_title(figure, [report.study.name, settings(rest), _subject(report), f"{_intervals(report)}, each by itself"])
+    add_legend(figure, axes)
+    return save(figure, path)
+
+
+def _fill(axis: Axes, metric: str, found: Sequence[tuple[float, Comparison]], style: Mapping[str, Any]) -> None:
+    """Filled markers over those of a line, which are empty."""
+    x, y = [at for at, _ in found], [scaled(metric, c.difference) for _, c in found if c.difference is not None]
+    axis.plot(x, y, color=style["color"], marker=style["marker"], linestyle="", markersize=4)
+
+
+def _subject(report: Report) -> str:
+    """What the figures of differences show."""
+    baseline, alpha = report.study.compare.baseline, 1 - report.study.compare.confidence
+    return f"difference{f' to {baseline}' if baseline else ''} (filled: corrected p < {alpha:.3g})"
 
 
 def _together(c: Comparison) -> tuple[float, float] | None:

@@ -11,7 +11,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from setsweep.sweeps.reports.figures import numeric_axis, write_figures
+from setsweep.sweeps.reports.figures import MOST_BY_ITSELF, numeric_axis, write_figures
 from setsweep.sweeps.reports.panels import file_name
 from setsweep.sweeps.reports.report import Report, build_report
 from setsweep.sweeps.study.study import Compare, Study
@@ -57,6 +57,33 @@ def test_over_the_longest_numeric_key_there_is_a_figure_for_each_value_of_the_ot
         expected = [file_name(kind, number, point) for number, point in enumerate(study.points(), 1)]
         assert _names(paths, kind) == expected
     assert [path.name for path in paths] == list(drawn)
+
+
+def test_over_many_values_the_differences_have_one_figure_with_a_line_for_each_contrast(
+    make_study: Any, results: Any, finished: Outcome, drawn: Drawn
+) -> None:
+    """avgk is better by 0.1, give or take 0.01, from 0.3 of noise on; below that by as much as it is worse."""
+    noises = tuple(round(0.05 * step, 2) for step in range(MOST_BY_ITSELF + 1))
+
+    def outcome(run: Any) -> Any:
+        better = 0.1 if run.arm == "avgk" and run.point["data.label_noise"] >= 0.3 else 0.0
+        value = 0.5 + better + (0.0 if run.arm == "cross_entropy" else 0.01 * (-1) ** run.seed)
+        return replace(finished(run), metrics={"test/top2_accuracy": value})
+
+    study = make_study(
+        grid={"data.label_noise": noises},
+        search=None,
+        compare=Compare(baseline="cross_entropy", metrics=("test/top2_accuracy",)),
+    )
+    paths = write_figures(build_report(study, results(study, outcome)), HERE)
+    assert _names(paths, "differences") == ["differences-1.png"]
+    panel = _panel(drawn["differences-1.png"], "Δ test top-2 accuracy (points)")
+    _, first, filled, second, none = panel.lines
+    assert (first.get_label(), second.get_label()) == ("avgk", "noised")
+    assert first.get_markerfacecolor() == "white"
+    assert len(first.get_xdata()) == len(noises)  # type: ignore[arg-type]
+    assert (len(filled.get_xdata()), len(none.get_xdata())) == (sum(noise >= 0.3 for noise in noises), 0)  # type: ignore[arg-type]
+    assert filled.get_markerfacecolor() == filled.get_color() == first.get_color()
 
 
 def _number(name: str) -> int:
