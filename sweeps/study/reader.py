@@ -39,7 +39,6 @@ from setsweep.trainables.evaluation.metric import Metric
 from setsweep.trainables.settings.problems import ConfigError
 from setsweep.trainables.settings.rules import flag, text
 from setsweep.trainables.settings.setting import Setting
-from setsweep.trainables.settings.yaml_text import dump_yaml
 
 REQUIRED = ("study", "data", "model", "k", "arms")
 NAME = Setting(name_rule("a name"), "", "of the study: its folder and its records have it")
@@ -185,7 +184,7 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
         data_root=root,
         download=download,
         metrics=metrics,
-        text=dump_yaml(source.values),
+        given=source.values,
         path=path,
         notes=(*notes, *_left_out(leaves_out), *_notes(search), *_unusual(training, confirm_seeds)),
     )

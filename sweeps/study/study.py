@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from setsweep.sweeps.study.budget import Budget
@@ -18,6 +19,7 @@ from setsweep.trainables.config.run_config import without_later
 from setsweep.trainables.conformal.how import Conformal
 from setsweep.trainables.conformal.sets import ConformalSets, all_sets
 from setsweep.trainables.evaluation.metric import Metric, accuracy, plain_accuracies
+from setsweep.trainables.settings.yaml_text import dump_yaml
 
 Stage = Literal["search", "confirm", "default", "front", "sensitivity"]
 Sampler = Literal["auto", "gp", "tpe", "qmc", "random", "grid", "cmaes", "nsga2"]
@@ -248,7 +250,7 @@ class Study:
         has_small_form: whether it can be run at a small scale as well.
         budget: what it may take at most. Not part of what decides a result.
         data_root: where the data files lie; None: the default. Not part of what decides a result.
-        text: the study file with its overrides, as YAML, for the records.
+        given: what the study file holds, with its overrides.
         path: where it was read, as messages show it.
         metrics: of the user's own, see `trainables.config.run_config.RunConfig`.
         notes: what reading it has changed to make the overrides fit, one sentence each; to be shown.
@@ -278,10 +280,15 @@ class Study:
     budget: Budget = field(default_factory=Budget)
     data_root: str | None = None
     download: bool = False
-    text: str = ""
+    given: Mapping[str, Any] = field(default_factory=dict)
     path: str = ""
     notes: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
+
+    @cached_property
+    def text(self) -> str:
+        """The study file with its overrides, as YAML, for the records."""
+        return dump_yaml(self.given)
 
     @property
     def at_epochs(self) -> tuple[str, ...]:

@@ -58,7 +58,7 @@ def study() -> Study:
         arms={name: Arm(name=name, loss=name) for name in ("cross_entropy", "focal")},
         grid={"data.label_noise": (0.0, 0.2)},
         compare=Compare(baseline="cross_entropy", metrics=("test/top2_accuracy",)),
-        text="study: which-loss\n",
+        given={"study": "which-loss"},
     )
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from setsweep.sweeps.commands.as_json import AsJson
 from setsweep.sweeps.commands.exit_codes import DONE
 from setsweep.sweeps.commands.listings.listing import table
-from setsweep.sweeps.study.reader import read_bundled
 from setsweep.sweeps.study.text.json_text import json_text
-from setsweep.sweeps.study.text.source import bundled_studies
+from setsweep.sweeps.study.text.source import bundled_studies, open_bundled, read_source
 
 
 def command(*, as_json: AsJson = False) -> int:
@@ -16,15 +15,14 @@ def command(*, as_json: AsJson = False) -> int:
     Args:
         as_json: print them as JSON.
     """
-    read = [read_bundled(name) for name in bundled_studies()]
+    found = {name: read_source(*open_bundled(name)).values for name in bundled_studies()}
+    plain = [
+        {"name": name, "about": given["about"], "data": given["data"]["name"], "arms": list(given["arms"])}
+        for name, given in found.items()
+    ]
     if as_json:
-        plain = [{"name": s.name, "about": s.about, "data": s.data["name"], "arms": list(s.arms)} for s in read]
         print(json_text(plain), end="")
         return DONE
-    print(
-        table(
-            ("study", "data", "arms", "about"),
-            [(s.name, str(s.data["name"]), ", ".join(s.arms), s.about) for s in read],
-        )
-    )
+    rows = [(each["name"], each["data"], ", ".join(each["arms"]), each["about"]) for each in plain]
+    print(table(("study", "data", "arms", "about"), rows))
     return DONE

@@ -31,11 +31,11 @@ def test_a_study_has_one_experiment_of_its_name_however_often_it_is_opened(clien
 
 def test_another_folders_other_study_of_the_name_gets_a_number(client: MlflowClient, study: Study) -> None:
     mine = open_experiment(client, study, "me")
-    changed = replace(study, text="study: which-loss\nepochs: 1\n")
+    changed = replace(study, given={"study": "which-loss", "epochs": 1})
     yours, third = (open_experiment(client, replace(changed, about=owner), owner) for owner in ("you", "you"))
     assert client.get_experiment(yours).name == "which-loss (2)"
     assert third == yours != mine
-    theirs = open_experiment(client, replace(study, text="again another"), "they")
+    theirs = open_experiment(client, replace(study, given={"study": "again another"}), "they")
     assert client.get_experiment(theirs).name == "which-loss (3)"
 
 
@@ -47,7 +47,7 @@ def test_a_study_that_changed_in_its_folder_keeps_its_experiment_which_learns_of
     client: MlflowClient, study: Study
 ) -> None:
     opened = open_experiment(client, study, "me")
-    changed = replace(study, text="study: which-loss\nepochs: 1\n")
+    changed = replace(study, given={"study": "which-loss", "epochs": 1})
     assert open_experiment(client, changed, "me") == opened
     assert client.get_experiment(opened).tags[TEXT] == text_digest(changed) != text_digest(study)
 
