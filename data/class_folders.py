@@ -29,7 +29,7 @@ def find_images(folder: Path, part: str = "") -> dict[str, list[str]]:
     """
     classes = sorted(entry.name for entry in os.scandir(folder / part) if entry.is_dir() and entry.name[0] != ".")
     if not classes:
-        raise DataError(f"Folder {folder / part} must hold one folder a class, found none.")
+        raise DataError(f"Folder {str(folder / part)!r} must hold one folder a class, found none.")
     return {name: _images_below(folder, str(Path(part, name))) for name in classes}
 
 

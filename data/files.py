@@ -36,9 +36,9 @@ def read_file(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        raise DataError(f"Data file {path} must exist, found none. {ADVICE}") from None
+        raise DataError(f"Data file {str(path)!r} must exist, found none. {ADVICE}") from None
     except OSError as error:
-        raise DataError(f"Data file {path} must be readable, got {error.strerror}. {ADVICE}") from error
+        raise DataError(f"Data file {str(path)!r} must be readable, got {error.strerror}. {ADVICE}") from error
 
 
 def check_md5(content: bytes, md5: str, path: Path) -> None:
@@ -50,7 +50,7 @@ def check_md5(content: bytes, md5: str, path: Path) -> None:
 
 def damaged(path: Path, rule: str, found: str) -> DataError:
     """The error for a file that is there but is not what it must be."""
-    return DataError(f"Data file {path} must have {rule}, got {found}: it is damaged. Remove it. {ADVICE}")
+    return DataError(f"Data file {str(path)!r} must have {rule}, got {found}: it is damaged. Remove it. {ADVICE}")
 
 
 def read_or_download(read: Callable[[], T], fetch: Callable[[], None], *, source: str, download: bool) -> T:

@@ -80,7 +80,7 @@ class ImageFiles:
         try:
             image, scaled = decode_image(path, shorter=self.resize)
         except (OSError, SyntaxError, ValueError, DecompressionBombError) as error:
-            raise DataError(f"Image {path} must be readable, got: {error}. Mend it, or remove it.") from error
+            raise DataError(f"Image {str(path)!r} must be readable, got: {error}. Mend it, or remove it.") from error
         return cut_window(image, scaled, size=size, place=place, padding=padding)
 
 

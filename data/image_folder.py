@@ -89,16 +89,18 @@ def load_image_folder(
     del download
     place = data_root(root) / folder
     if not place.is_dir():
-        raise DataError(f"Folder {place} must exist, found none. Set SETSWEEP_DATA or data.root to the one it is in.")
+        raise DataError(
+            f"Folder {str(place)!r} must exist, found none. Set SETSWEEP_DATA or data.root to the one it is in."
+        )
     parts = {name: name for name in ("train", "val", "test") if (place / name).is_dir()}
     if "train" not in parts:
         if parts:
-            raise DataError(f"Folder {place} must hold train beside {' and '.join(parts)}, found none.")
+            raise DataError(f"Folder {str(place)!r} must hold train beside {' and '.join(parts)}, found none.")
         parts = {"train": ""}
     found = {split: find_images(place, part) for split, part in parts.items()}
     classes = common_classes(found)
     if len(classes) == 1:
-        raise DataError(f"Folder {place} must hold the folders of at least 2 classes, got {classes[0]} alone.")
+        raise DataError(f"Folder {str(place)!r} must hold the folders of at least 2 classes, got {classes[0]} alone.")
     examples = read_examples(place, found, classes, resize=images["resize"], unreadable=images["unreadable"])
     for split, fraction in (("test", test_fraction), ("val", val_fraction)):
         if split not in examples:
@@ -151,7 +153,7 @@ def _report(
         for index, reason in broken.items()
     ]
     total = sum(len(files) for files, _ in examples.values())
-    what = f"Images in {folder} must be readable, got {len(named)} of {total} that are not: {some(named)}."
+    what = f"Images in {str(folder)!r} must be readable, got {len(named)} of {total} that are not: {some(named)}."
     if unreadable == "error":
         raise DataError(f"{what} Mend or remove them, or leave them out with unreadable: skip.")
     warnings.warn(f"{what} They are left out.", stacklevel=2)
@@ -184,10 +186,10 @@ def image_dataset(
     counts = torch.bincount(examples["train"][1], minlength=len(classes))
     empty = [name for name, count in zip(classes, counts.tolist(), strict=True) if count == 0]
     if empty:
-        raise DataError(f"Every class of {folder} must have a training image, got none of {some(empty)}.")
+        raise DataError(f"Every class of {str(folder)!r} must have a training image, got none of {some(empty)}.")
     for split, (_, labels) in examples.items():
         if len(labels) == 0:
-            raise DataError(f"Split {split} of {folder} must have an image, got none.")
+            raise DataError(f"Split {split} of {str(folder)!r} must have an image, got none.")
     mean, std = normalisation
     splits = {
         split: Split(decode_all(files) if images["store"] == "memory" else files, labels)

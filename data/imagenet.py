@@ -61,7 +61,7 @@ def load_imagenet(*, root: Root, download: bool, split_seed: int, val_per_class:
     classes = common_classes(found)
     if len(classes) != CLASSES:
         raise DataError(
-            f"{folder}/train and val must have {CLASSES} class folders, got {len(classes)}: {some(classes)}."
+            f"train and val of {str(folder)!r} must have {CLASSES} class folders, got {len(classes)}: {some(classes)}."
         )
     examples = read_examples(folder, found, classes, resize=images["resize"], unreadable=images["unreadable"])
     files, labels = examples["train"]
@@ -69,7 +69,7 @@ def load_imagenet(*, root: Root, download: bool, split_seed: int, val_per_class:
     small = [name for name, count in zip(classes, counts, strict=True) if count <= val_per_class]
     if small:
         rule = f"have more than val_per_class = {val_per_class} training images"
-        raise DataError(f"Every class of {folder} must {rule}, got no more of {some(small)}.")
+        raise DataError(f"Every class of {str(folder)!r} must {rule}, got no more of {some(small)}.")
     kept, held = hold_out_each(labels, val_per_class, seeded_generator(split_seed, "imagenet/val"))
     splits = {
         "train": (files.subset(kept), labels[kept]),

@@ -78,8 +78,8 @@ def _find_lists(root: Path, beside_images: Path) -> dict[str, Path]:
         if (place / LISTS["train"]).exists():
             return {split: place / name for split, name in LISTS.items()}
     raise DataError(
-        f"List {places[0] / LISTS['train']} must exist, found none. Fetch {', '.join(LISTS.values())} from {ADDRESS}, "
-        "and set SETSWEEP_DATA or data.root to the folder that theirs is in."
+        f"List {str(places[0] / LISTS['train'])!r} must exist, found none. Fetch {', '.join(LISTS.values())} from "
+        f"{ADDRESS}, and set SETSWEEP_DATA or data.root to the folder that theirs is in."
     )
 
 

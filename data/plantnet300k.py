@@ -61,13 +61,13 @@ def load_plantnet300k(*, root: Root, download: bool, **images: Any) -> Dataset:
     parts = {split: f"images/{split}" if nested else f"images_{split}" for split in ("train", "val", "test")}
     for part in parts.values():
         if not (folder / part).is_dir():
-            raise DataError(f"Folder {folder / part} must exist, found none. Fetch and unpack {ADDRESS}.")
+            raise DataError(f"Folder {str(folder / part)!r} must exist, found none. Fetch and unpack {ADDRESS}.")
     found = {split: find_images(folder, part) for split, part in parts.items()}
     classes = common_classes(found)
     if classes != tuple(species):
         strange = sorted(set(classes) ^ set(species))
         rule = f"have one folder for each of the {_SPECIES} species in its list"
-        raise DataError(f"{folder} must {rule}, got {len(classes)}; these differ: {some(strange)}.")
+        raise DataError(f"{str(folder)!r} must {rule}, got {len(classes)}; these differ: {some(strange)}.")
     examples = read_examples(folder, found, classes, resize=images["resize"], unreadable=images["unreadable"])
     normalisation = _NORMALISATIONS[images["normalisation"]]
     names = tuple(species.values())
@@ -79,7 +79,7 @@ def _find(root: Path) -> Path:
         if (root / name).is_dir():
             return root / name
     raise DataError(
-        f"Folder {root / FOLDERS[0]} must exist, found none. Fetch and unpack {ADDRESS}, version 1.1, and set "
+        f"Folder {str(root / FOLDERS[0])!r} must exist, found none. Fetch and unpack {ADDRESS}, version 1.1, and set "
         "SETSWEEP_DATA or data.root to the folder that it is in."
     )
 

@@ -13,7 +13,7 @@ from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.loop import EpochReport, train
 from setsweep.trainables.memory import keep_freed_memory
-from setsweep.trainables.settings.yaml_text import read_yaml
+from setsweep.trainables.settings.yaml_text import as_written, read_yaml
 
 
 def train_file(
@@ -40,7 +40,7 @@ def train_file(
     except OSError as error:
         raise ValueError(f"{path}: must be a file that can be read, got: {error.strerror}.") from None
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+        raise ValueError("\n".join(f"{path}: {as_written(line)}" for line in str(error).splitlines())) from error
 
 
 def _mapping(plain: object) -> dict[str, object]:

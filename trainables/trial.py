@@ -71,7 +71,7 @@ class Trial:
         """
         state = load_checkpoint(folder / FILE, key=KEY)
         if state is None:
-            raise ValueError(f"checkpoint must be one of this version of setsweep, got {folder / FILE}.")
+            raise ValueError(f"checkpoint must be one of this version of setsweep, got {str(folder / FILE)!r}.")
         self._current.restore(state)
 
     @property

@@ -9,13 +9,14 @@ from cyclopts import Parameter
 from setsweep.data.trust import allow as allow_packages
 from setsweep.sweeps import DEFAULT_STORAGE, read_study
 from setsweep.sweeps.commands.exit_codes import DONE
+from setsweep.sweeps.commands.study_names import AnyStudy
 from setsweep.sweeps.commands.told import Quiet
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.study_folder import check_same_study, study_folder
 
 
 def command(
-    study: str,
+    study: AnyStudy,
     *,
     overrides: Annotated[list[str] | None, Parameter(name="--set")] = None,
     storage: str = DEFAULT_STORAGE,

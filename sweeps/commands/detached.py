@@ -46,7 +46,9 @@ def begin(words: Sequence[str], name: str, folder: Path) -> int:
                 env={**os.environ, "PYTHONUNBUFFERED": "1"},
             )
     except OSError as error:
-        raise ValueError(f"--storage must be a folder that can be written, got {folder}: {error.strerror}.") from None
+        raise ValueError(
+            f"--storage must be a folder that can be written, got {str(folder)!r}: {error.strerror}."
+        ) from None
     deadline = time.monotonic() + REFUSED_SECONDS
     while process.poll() is None and writing_process(folder) != process.pid and time.monotonic() < deadline:
         time.sleep(POLL_SECONDS)

@@ -18,6 +18,7 @@ from setsweep.sweeps import DEFAULT_STORAGE, read_study
 from setsweep.sweeps.commands.as_json import AsJson
 from setsweep.sweeps.commands.exit_codes import DONE
 from setsweep.sweeps.commands.planned import Plan, plain_plan
+from setsweep.sweeps.commands.study_names import AnyStudy
 from setsweep.sweeps.commands.told import Quiet
 from setsweep.sweeps.execution.capacity import room
 from setsweep.sweeps.execution.datasets import DatasetCache
@@ -42,7 +43,7 @@ UNKNOWN = (
 
 
 def command(
-    study: str,
+    study: AnyStudy,
     *,
     overrides: Annotated[list[str] | None, Parameter(name="--set")] = None,
     storage: str = DEFAULT_STORAGE,

@@ -14,6 +14,7 @@ from setsweep.sweeps.commands.detached import begin
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED, STOPPED
 from setsweep.sweeps.commands.on_end import State, call_command, check_command
 from setsweep.sweeps.commands.options import as_words, with_budget
+from setsweep.sweeps.commands.study_names import AnyStudy
 from setsweep.sweeps.commands.told import Quiet, Verbose
 from setsweep.sweeps.execution.errors import ExecutorError
 from setsweep.sweeps.records.study_folder import storage_folder, study_folder
@@ -26,7 +27,7 @@ from setsweep.trainables.config.run_config import RESULTS_VERSION
 
 
 def command(
-    study: str,
+    study: AnyStudy,
     *,
     overrides: Annotated[list[str] | None, Parameter(name="--set")] = None,
     storage: str = DEFAULT_STORAGE,

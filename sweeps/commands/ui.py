@@ -10,6 +10,7 @@ import webbrowser
 
 from setsweep.losses.values import nearest
 from setsweep.sweeps.commands.exit_codes import DONE
+from setsweep.sweeps.commands.study_names import StoredStudy
 from setsweep.sweeps.records.mlflow.quiet import keep_quiet
 from setsweep.sweeps.records.mlflow_address import PORT, database_file, server, store_uri, view_path, without_password
 
@@ -30,7 +31,7 @@ for _ in range(120):
 
 
 def command(
-    study: str | None = None, *, port: int = PORT, tracking_uri: str | None = None, no_browser: bool = False
+    study: StoredStudy | None = None, *, port: int = PORT, tracking_uri: str | None = None, no_browser: bool = False
 ) -> int:
     """Show a study in the MLflow UI.
 

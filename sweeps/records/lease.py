@@ -193,7 +193,7 @@ def _wait_for(writer: Mapping[str, Any] | None, folder: Path, say: Say | None) -
     mend = f"'setsweep stop {folder.name}' on its machine ends it; where that machine or process hangs, --take-over"
     if say is None:
         raise JournalError(f"{refused} ({name}). {mend} takes the study when it gives no sign of life.")
-    say(f"{folder} was left by {name}: taken over if it gives no sign of life for {EXPIRE_SECONDS:g} s.")
+    say(f"{str(folder)!r} was left by {name}: taken over if it gives no sign of life for {EXPIRE_SECONDS:g} s.")
     deadline = time.monotonic() + EXPIRE_SECONDS
     while time.monotonic() < deadline:
         if _read(folder) != writer:

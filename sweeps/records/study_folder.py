@@ -151,7 +151,7 @@ def _check_same(study: Study, folder: Path, before: Mapping[str, Any]) -> None:
         return
     differences = describe_difference(before, study.protocol())
     raise OtherStudyError(
-        f"study {study.name!r} must be the one that {folder} holds, got other contents:\n"
+        f"study {study.name!r} must be the one that {str(folder)!r} holds, got other contents:\n"
         + "".join(f"  {difference}\n" for difference in differences)
         + "Choose: give the study another name; keep it elsewhere with --storage; "
         "or run it here as it is now with --replace (results of runs that are the same are used)."
@@ -205,7 +205,7 @@ def stored_study(name_or_path: str, storage: str) -> tuple[Study, Path]:
     stored = folder / "study.yaml"
     if stored.exists() and (differences := _differences(stored.read_text(encoding="utf-8"), study.text)):
         shown = "; ".join(differences[:_SHOWN]) + ("; ..." if len(differences) > _SHOWN else "")
-        note = f"{study.path} is not as it was last run in {folder}: {shown}."
+        note = f"{study.path} is not as it was last run in {str(folder)!r}: {shown}."
         study = dataclasses.replace(study, notes=(*study.notes, note))
     return study, folder
 

@@ -28,7 +28,7 @@ def writing_process(folder: Path) -> int | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     if host != socket.gethostname():
-        raise ValueError(f"the study in {folder} must run on this machine, got process {process} on {host}.")
+        raise ValueError(f"the study in {str(folder)!r} must run on this machine, got process {process} on {host}.")
     return process
 
 

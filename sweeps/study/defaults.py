@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from setsweep.sweeps.study.study import FIRST_SEARCH_SEED, Study
-from setsweep.trainables.settings.yaml_text import read_yaml
 
 DEFAULTS = 3
 """Which defaults there are today; 1: tpe, two seeds a trial, and the default configuration not confirmed; 1 and 2: runs
@@ -23,8 +21,7 @@ def as_begun(study: Study, defaults: int) -> Study:
 
 def _as_first(study: Study) -> Study:
     assert study.search is not None
-    values: Any = read_yaml(study.text)[0] if study.text else {}
-    search, confirm = values.get("search") or {}, values.get("confirm") or {}
+    search, confirm = study.given.get("search") or {}, study.given.get("confirm") or {}
     kept: list[str] = []
     searching = replace(study.search, fill=False)
     if "sampler" not in search:

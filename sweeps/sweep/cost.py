@@ -77,14 +77,14 @@ def read_rates(path: Path, study: Study, configs: Mapping[str, RunConfig]) -> di
     missing = [arm for arm in study.arms if arm not in seconds]
     if missing:
         raise ValueError(
-            f"--rate must have seconds_per_epoch of every arm, got none of {', '.join(missing)} in {path}."
+            f"--rate must have seconds_per_epoch of every arm, got none of {', '.join(missing)} in {str(path)!r}."
         )
     found = {}
     for arm in study.arms:
         try:
             rate, memory = (real(above=0).check(values.get(arm, 1)) for values in (seconds, mebibytes))
         except ValueError as error:
-            raise ValueError(f"--rate: {arm} of {path} {error}") from None
+            raise ValueError(f"--rate: {arm} of {str(path)!r} {error}") from None
         found[arm] = Cost(rate * configs[arm].training.epochs, memory if arm in mebibytes else float("nan"))
     return found
 

@@ -172,7 +172,9 @@ def stored_result(study: str, storage: str) -> StudyResult:
     """
     read, folder = stored_study(study, storage)
     if not (folder / FILE).exists():
-        raise ValueError(f"study {read.name!r} must have been run in {storage}, got no journal in {folder}.")
+        raise ValueError(
+            f"study {read.name!r} must have been run in {str(storage)!r}, got no journal in {str(folder)!r}."
+        )
     return StudyResult(read, folder)
 
 

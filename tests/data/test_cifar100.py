@@ -62,7 +62,7 @@ def test_checksums_are_torchvisions() -> None:
 
 def test_missing_files_are_said_before_anything_is_read(tmp_path: Path) -> None:
     with pytest.raises(
-        DataError, match=r"cifar-100-python/meta must exist, found none\. Set SETSWEEP_DATA or data\.root"
+        DataError, match=r"cifar-100-python/meta' must exist, found none\. Set SETSWEEP_DATA or data\.root"
     ):
         load_base({"name": "cifar100"}, root=tmp_path)
 
@@ -72,7 +72,7 @@ def test_damaged_files_are_never_unpickled(tmp_path: Path, content: bytes) -> No
     (tmp_path / FOLDER).mkdir()
     (tmp_path / FOLDER / "meta").write_bytes(content)
 
-    with pytest.raises(DataError, match=rf"meta must have MD5 {MD5['meta']}, got \w+ \({len(content)} bytes\)"):
+    with pytest.raises(DataError, match=rf"meta' must have MD5 {MD5['meta']}, got \w+ \({len(content)} bytes\)"):
         load_base({"name": "cifar100"}, root=tmp_path)
 
 

@@ -87,7 +87,7 @@ def test_an_image_that_can_not_be_read_stops_its_batch_by_name(files: ImageFiles
     batches = decode_batches(files, [Wanted([0, 1]), Wanted([4, 5])], size=10, threads=2)
 
     assert next(batches).shape == (2, 3, 10, 10)
-    with pytest.raises(DataError, match=r"004\.jpg must be readable"):
+    with pytest.raises(DataError, match=r"004\.jpg' must be readable"):
         next(batches)
 
 
@@ -119,7 +119,7 @@ def test_decoding_all_images_ends_at_the_first_that_can_not_be_read(
     monkeypatch.setattr(ImageFiles, "read", counted)
     monkeypatch.setattr(decoding.os, "cpu_count", lambda: 2)
 
-    with pytest.raises(DataError, match=r"000\.jpg must be readable"):
+    with pytest.raises(DataError, match=r"000\.jpg' must be readable"):
         decode_all(files)
 
     assert len(begun) < len(files)

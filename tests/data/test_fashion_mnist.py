@@ -104,14 +104,14 @@ def test_a_download_is_put_where_torchvision_would_put_it(
 
 @pytest.mark.usefixtures("no_debian")
 def test_missing_files_are_said(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"FashionMNIST/raw/t10k-images-idx3-ubyte\.gz must exist, found none\."):
+    with pytest.raises(DataError, match=r"FashionMNIST/raw/t10k-images-idx3-ubyte\.gz' must exist, found none\."):
         load_base({"name": "fashion_mnist"}, root=tmp_path)
 
 
 def test_one_missing_file_of_the_four_is_said(tmp_path: Path) -> None:
     (tmp_path / "train-labels-idx1-ubyte").write_bytes(b"")
 
-    with pytest.raises(DataError, match=r"t10k-images-idx3-ubyte\.gz must exist, found none\."):
+    with pytest.raises(DataError, match=r"t10k-images-idx3-ubyte\.gz' must exist, found none\."):
         load_base({"name": "fashion_mnist"}, root=tmp_path)
 
 
@@ -127,5 +127,5 @@ def test_one_missing_file_of_the_four_is_said(tmp_path: Path) -> None:
 def test_damaged_files_are_said(tmp_path: Path, name: str, content: bytes, rule: str) -> None:
     (tmp_path / name).write_bytes(content)
 
-    with pytest.raises(DataError, match=rf"t10k-images-idx3-ubyte(\.gz)? must have {rule}, got .*: it is damaged\."):
+    with pytest.raises(DataError, match=rf"t10k-images-idx3-ubyte(\.gz)?' must have {rule}, got .*: it is damaged\."):
         load_base({"name": "fashion_mnist"}, root=tmp_path)

@@ -25,8 +25,8 @@ def test_a_missing_file_is_named_with_what_to_do(tmp_path: Path) -> None:
         read_file(tmp_path / "train")
 
     assert str(refusal.value) == (
-        f"Data file {tmp_path / 'train'} must exist, found none. Set SETSWEEP_DATA or data.root to the folder that "
-        "holds it, or ask for the download with data.download: true."
+        f"Data file {str(tmp_path / 'train')!r} must exist, found none. Set SETSWEEP_DATA or data.root to the folder "
+        "that holds it, or ask for the download with data.download: true."
     )
 
 
@@ -40,7 +40,7 @@ def test_a_damaged_file_is_named_with_what_was_found(tmp_path: Path) -> None:
     check_md5(b"whole", md5, tmp_path / "train")
 
     with pytest.raises(
-        DataError, match=rf"train must have MD5 {md5}, got \w{{32}} \(3 bytes\): it is damaged\. Remove it\."
+        DataError, match=rf"train' must have MD5 {md5}, got \w{{32}} \(3 bytes\): it is damaged\. Remove it\."
     ):
         check_md5(b"who", md5, tmp_path / "train")
 

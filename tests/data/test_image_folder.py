@@ -121,24 +121,24 @@ def test_class_folders_that_differ_between_splits_are_named(write_images: Write,
 def test_a_class_without_training_images_is_named(write_images: Write, tmp_path: Path) -> None:
     write_images(tmp_path / "images", {"a": 5, "b": 0})
 
-    with pytest.raises(DataError, match=r"Every class of .*images must have a training image, got none of b\."):
+    with pytest.raises(DataError, match=r"Every class of .*images' must have a training image, got none of b\."):
         load(tmp_path)
 
 
 def test_a_split_without_images_is_named(write_images: Write, tmp_path: Path) -> None:
     write_images(tmp_path / "images", {"a": 1, "b": 1})
 
-    with pytest.raises(DataError, match=r"Split test of .*images must have an image, got none\."):
+    with pytest.raises(DataError, match=r"Split test of .*images' must have an image, got none\."):
         load(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        ([], r"Folder .*images must exist, found none\. Set SETSWEEP_DATA or data\.root"),
-        (["images"], r"Folder .*images must hold one folder a class, found none\."),
-        (["images/a"], r"Folder .*images must hold the folders of at least 2 classes, got a alone\."),
-        (["images/val/a", "images/test/a"], r"Folder .*images must hold train beside val and test, found none\."),
+        ([], r"Folder .*images' must exist, found none\. Set SETSWEEP_DATA or data\.root"),
+        (["images"], r"Folder .*images' must hold one folder a class, found none\."),
+        (["images/a"], r"Folder .*images' must hold the folders of at least 2 classes, got a alone\."),
+        (["images/val/a", "images/test/a"], r"Folder .*images' must hold train beside val and test, found none\."),
     ],
 )
 def test_folders_of_another_form_are_said(tmp_path: Path, made: list[str], message: str) -> None:

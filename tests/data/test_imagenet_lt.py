@@ -69,16 +69,20 @@ def test_lists_may_lie_beside_the_images(imagenet_root: Path, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("split", "change", "message"),
     [
-        ("train", lambda lines: lines[:-1], r"train\.txt must have a folder of its own .*, got 999 pairs"),
+        ("train", lambda lines: lines[:-1], r"train\.txt' must have a folder of its own .*, got 999 pairs"),
         (
             "train",
             lambda lines: [*lines[:-1], "train/n01440764/1.JPEG 999"],
-            r"train\.txt must have a folder of its own",
+            r"train\.txt' must have a folder of its own",
         ),
-        ("val", lambda lines: lines[1:], r"val\.txt must have the classes of .* list, got others: n01440764:"),
-        ("test", lambda lines: [*lines, "val/n01440764/1.JPEG 0"], r"test\.txt must have equally many .*, got 1 to 2:"),
-        ("val", lambda lines: [*lines, lines[0]], r"val\.txt must have a new path .* in each line, got line 1001: "),
-        ("test", lambda lines: ["val/n01440764/0.JPEG", *lines[1:]], r"test\.txt must have a new path .* line 1: "),
+        ("val", lambda lines: lines[1:], r"val\.txt' must have the classes of .* list, got others: n01440764:"),
+        (
+            "test",
+            lambda lines: [*lines, "val/n01440764/1.JPEG 0"],
+            r"test\.txt' must have equally many .* 1 to 2:",
+        ),
+        ("val", lambda lines: [*lines, lines[0]], r"val\.txt' must have a new path .* in each line, got line 1001: "),
+        ("test", lambda lines: ["val/n01440764/0.JPEG", *lines[1:]], r"test\.txt' must have a new path .* line 1: "),
     ],
 )
 def test_a_list_that_lacks_something_is_damaged(
@@ -98,7 +102,7 @@ def test_an_image_that_a_list_names_and_that_is_not_there_is_named(rewrite: Rewr
 def test_missing_lists_are_said_with_where_to_get_them(imagenet_root: Path, tmp_path: Path) -> None:
     (tmp_path / IMAGENET_FOLDERS[0]).symlink_to(imagenet_root / IMAGENET_FOLDERS[0])
 
-    with pytest.raises(DataError, match=r"imagenet_lt/ImageNet_LT_train\.txt must exist, found none\. Fetch .*github"):
+    with pytest.raises(DataError, match=r"imagenet_lt/ImageNet_LT_train\.txt' must exist, found none\. Fetch .*github"):
         load(tmp_path)
 
 

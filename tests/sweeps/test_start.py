@@ -41,6 +41,7 @@ def imported(*arguments: str) -> tuple[str, list[str]]:
         (("studies",), "garcin2023-cifar100"),
         (("losses",), "noised_topk_hinge"),
         (("datasets",), "plantnet300k"),
+        (("models",), "densenet_40_40"),
         (("fields",), "what is asked"),
         (("show", "demo"), "study: demo"),
         (("status", "small", "--storage", str(STORED)), "noised_topk_hinge"),

@@ -42,7 +42,7 @@ def test_a_function_of_another_package_is_not_called(tmp_path: Path) -> None:
     ("text", "rule"),
     [
         ("- 1\n", r"a configuration must be a mapping, got \[1\]\."),
-        ("", r"a configuration must be a mapping, got None\."),
+        ("", r"a configuration must be a mapping, got null\."),
         (CONFIG.replace("MODEL", "linear").replace("k: 1", "k: 9"), "k"),
     ],
 )

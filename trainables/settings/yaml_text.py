@@ -122,6 +122,16 @@ def dump_yaml(value: Any) -> str:
     return text
 
 
+_YAML = {"None": "null", "True": "true", "False": "false"}
+_QUOTED_OR_PLAIN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\b(?:None|True|False)\b""")
+
+
+def as_written(rule: str) -> str:
+    """A broken rule with the value that was got as YAML has it: null, true and false where they are no text."""
+    said, got, value = rule.partition("got ")
+    return said + got + _QUOTED_OR_PLAIN.sub(lambda found: _YAML.get(found[0], found[0]), value)
+
+
 class _Builder:
     """Turns nodes into plain data and notes their lines."""
 

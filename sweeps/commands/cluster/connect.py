@@ -52,7 +52,9 @@ def _token(file: Path | None) -> str | None:
         try:
             return file.read_text(encoding="utf-8").strip() or None
         except (OSError, UnicodeDecodeError) as error:
-            raise ValueError(f"--token-file must be a file with the cluster's token, got {file}: {error}") from None
+            raise ValueError(
+                f"--token-file must be a file with the cluster's token, got {str(file)!r}: {error}"
+            ) from None
     if given := os.environ.get("RAY_AUTH_TOKEN"):
         return given
     return (getpass("Token of the cluster (empty: it has none): ").strip() or None) if sys.stdin.isatty() else None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from setsweep.sweeps.commands.cluster.jobs import latest, reach, watch
 from setsweep.sweeps.commands.exit_codes import DONE
+from setsweep.sweeps.commands.study_names import StoredStudy
 
 
-def command(study: str, *, address: str | None = None, wait: bool = False) -> int:
+def command(study: StoredStudy, *, address: str | None = None, wait: bool = False) -> int:
     """Go on with a submitted study that was stopped or has failed; no file of this machine is needed.
 
     Args:

@@ -9,13 +9,14 @@ import time
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.cluster.jobs import POLL_SECONDS, ended, latest, reach
 from setsweep.sweeps.commands.exit_codes import DONE
+from setsweep.sweeps.commands.study_names import StoredStudy
 from setsweep.sweeps.records.study_folder import study_folder
 from setsweep.sweeps.records.writing import writing_process
 
 STOPPING = "{} is stopping: what is done is kept, and so are checkpoints."
 
 
-def command(study: str, *, storage: str = DEFAULT_STORAGE, address: str | None = None) -> int:
+def command(study: StoredStudy, *, storage: str = DEFAULT_STORAGE, address: str | None = None) -> int:
     """Stop a study as cleanly as Ctrl-C does: one that runs on this machine, else one on a cluster.
 
     Args:

@@ -18,6 +18,7 @@ from setsweep.sweeps.commands.cluster.luggage import pack
 from setsweep.sweeps.commands.exit_codes import DONE, STOPPED
 from setsweep.sweeps.commands.options import as_words, with_budget
 from setsweep.sweeps.commands.plan import make_plan, print_plan
+from setsweep.sweeps.commands.study_names import AnyStudy
 from setsweep.sweeps.execution.capacity import room
 from setsweep.sweeps.execution.cluster_file import Cluster
 from setsweep.sweeps.study.study import Study
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    study: str,
+    study: AnyStudy,
     *,
     overrides: Annotated[list[str] | None, Parameter(name="--set")] = None,
     address: str | None = None,

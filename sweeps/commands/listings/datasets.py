@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from setsweep.data import DATASETS
 from setsweep.sweeps.commands.as_json import AsJson
-from setsweep.sweeps.commands.exit_codes import DONE
-from setsweep.sweeps.commands.listings.listing import plain_settings, settings, table
-from setsweep.sweeps.study.text.json_text import json_text
+from setsweep.sweeps.commands.listings.listing import show_rows
 
 
 def command(*, as_json: AsJson = False) -> int:
@@ -15,13 +13,5 @@ def command(*, as_json: AsJson = False) -> int:
     Args:
         as_json: print them as JSON.
     """
-    if as_json:
-        plain = [
-            {"name": name, "about": each.about, "settings": plain_settings("data", name), "source": each.source}
-            for name, each in DATASETS.items()
-        ]
-        print(json_text(plain), end="")
-        return DONE
-    rows = [(name, each.about, settings("data", name) or "-", each.source) for name, each in DATASETS.items()]
-    print(table(("data set", "what it is", "settings", "source"), rows))
-    return DONE
+    columns = {"name": "data set", "about": "what it is", "settings": "settings", "source": "source"}
+    return show_rows("data", DATASETS, columns, as_json=as_json)

@@ -1,17 +1,45 @@
-"""What listings share: tables, and the settings of a row as lines."""
+"""What listings share: tables, and the settings of a row as lines and as data."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from setsweep.sweeps.commands.exit_codes import DONE
+from setsweep.sweeps.study.text.json_text import json_text
 from setsweep.trainables.config.sections import declared_settings
 from setsweep.trainables.settings.setting import Setting
+
+SETTINGS = ("settings", "hyperparameters")
+
+
+def show_rows(section: str, rows: Mapping[str, Any], columns: Mapping[str, str], *, as_json: bool) -> int:
+    """Print what a section of a study may name: a table of declarations.
+
+    Args:
+        section: "data", "model" or "loss".
+        rows: the declarations by name.
+        columns: the headings of the table, by what JSON calls them: "name", "settings" or "hyperparameters", and
+            attributes of the declarations.
+        as_json: print JSON in place of a table.
+    """
+
+    def told(name: str, row: Any, key: str) -> Any:
+        if key in SETTINGS:
+            return plain_settings(section, name) if as_json else settings(section, name) or "-"
+        return name if key == "name" else getattr(row, key)
+
+    found = [{key: told(name, row, key) for key in columns} for name, row in rows.items()]
+    if as_json:
+        print(json_text(found), end="")
+    else:
+        print(table(columns.values(), [tuple(row.values()) for row in found]))
+    return DONE
 
 
 def settings(section: str, name: str) -> str:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from setsweep.losses import LOSSES
 from setsweep.sweeps.commands.as_json import AsJson
-from setsweep.sweeps.commands.exit_codes import DONE
-from setsweep.sweeps.commands.listings.listing import plain_settings, settings, table
-from setsweep.sweeps.study.text.json_text import json_text
+from setsweep.sweeps.commands.listings.listing import show_rows
 
 
 def command(*, as_json: AsJson = False) -> int:
@@ -15,13 +13,5 @@ def command(*, as_json: AsJson = False) -> int:
     Args:
         as_json: print them as JSON.
     """
-    if as_json:
-        plain = [
-            {"name": name, "about": loss.about, "hyperparameters": plain_settings("loss", name), "paper": loss.paper}
-            for name, loss in LOSSES.items()
-        ]
-        print(json_text(plain), end="")
-        return DONE
-    rows = [(name, loss.about, settings("loss", name) or "-", loss.paper) for name, loss in LOSSES.items()]
-    print(table(("loss", "good for", "hyperparameters", "paper"), rows))
-    return DONE
+    columns = {"name": "loss", "about": "good for", "hyperparameters": "hyperparameters", "paper": "paper"}
+    return show_rows("loss", LOSSES, columns, as_json=as_json)

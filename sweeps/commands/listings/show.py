@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.exit_codes import DONE
+from setsweep.sweeps.commands.study_names import AnyStudy
 from setsweep.sweeps.records.study_folder import study_folder
 from setsweep.sweeps.study.text.source import open_study
 
 
-def command(study: str, *, storage: str = DEFAULT_STORAGE) -> int:
+def command(study: AnyStudy, *, storage: str = DEFAULT_STORAGE) -> int:
     """Print a study as YAML, to read, copy and change.
 
     Args:

@@ -7,12 +7,13 @@ import sys
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.asking import agreed
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED
+from setsweep.sweeps.commands.study_names import StoredStudy
 from setsweep.sweeps.records.archive import LARGE, archive, contents, unarchive
 from setsweep.sweeps.records.study_folder import begun_folder
 
 
 def command(
-    study: str, *, thin: bool = False, undo: bool = False, yes: bool = False, storage: str = DEFAULT_STORAGE
+    study: StoredStudy, *, thin: bool = False, undo: bool = False, yes: bool = False, storage: str = DEFAULT_STORAGE
 ) -> int:
     """Put a study aside: 'setsweep status' lists it no more unless asked, and all else still finds it.
 

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.exit_codes import DONE
+from setsweep.sweeps.commands.study_names import StoredStudy
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.study_folder import stored_state, stored_study
 from setsweep.sweeps.reports.compared_studies import Told, compare_studies, render_compared
@@ -16,8 +17,8 @@ from setsweep.sweeps.study.reader import read_study
 
 
 def command(
-    first: str,
-    second: str,
+    first: StoredStudy,
+    second: StoredStudy,
     *,
     metric: str | None = None,
     arms: Annotated[list[str] | None, Parameter(name="--arm", negative=())] = None,

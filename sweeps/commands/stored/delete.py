@@ -7,12 +7,13 @@ import sys
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.asking import agreed
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED
+from setsweep.sweeps.commands.study_names import StoredStudy
 from setsweep.sweeps.records.archive import contents, delete, results_of
 from setsweep.sweeps.records.mlflow_address import recorded_address
 from setsweep.sweeps.records.study_folder import begun_folder
 
 
-def command(study: str, *, yes: bool = False, storage: str = DEFAULT_STORAGE) -> int:
+def command(study: StoredStudy, *, yes: bool = False, storage: str = DEFAULT_STORAGE) -> int:
     """Remove a study with its results, after asking; what MLflow has of it stays.
 
     Args:

@@ -9,13 +9,14 @@ from cyclopts import Parameter
 
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.exit_codes import DONE
+from setsweep.sweeps.commands.study_names import StoredStudy
 from setsweep.sweeps.records.archive import size_text
 from setsweep.sweeps.records.parcel import ENDING, FOLDERS, SMALL_FOLDERS, write_parcel
 from setsweep.sweeps.records.study_folder import begun_folder
 
 
 def command(
-    study: str,
+    study: StoredStudy,
     *,
     out: Path | None = None,
     no_models: Annotated[bool, Parameter(negative=())] = False,

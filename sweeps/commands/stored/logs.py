@@ -11,12 +11,13 @@ from setsweep.sweeps.commands.cluster.asked import logs_there
 from setsweep.sweeps.commands.detached import follow_here
 from setsweep.sweeps.commands.exit_codes import DONE
 from setsweep.sweeps.commands.stored.run_of_study import StoredRun, find_run, stored_runs
+from setsweep.sweeps.commands.study_names import StoredStudy
 from setsweep.sweeps.records.failed_runs import run_folder
 from setsweep.sweeps.records.run_log import log_file, read_log
 
 
 def command(
-    study: str,
+    study: StoredStudy,
     run: str | None = None,
     *,
     storage: str = DEFAULT_STORAGE,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED
+from setsweep.sweeps.commands.study_names import StoredStudy
 from setsweep.sweeps.records.mlflow_projection import Projection
 from setsweep.sweeps.records.study_folder import stored_state, stored_study
 from setsweep.sweeps.reports.report import build_report
 from setsweep.sweeps.reports.report_folder import write_report
 
 
-def command(study: str, *, storage: str = DEFAULT_STORAGE, tracking_uri: str | None = None) -> int:
+def command(study: StoredStudy, *, storage: str = DEFAULT_STORAGE, tracking_uri: str | None = None) -> int:
     """Write what is done of a study into MLflow: another server, or one that has lost it.
 
     Args:

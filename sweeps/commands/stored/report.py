@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED
+from setsweep.sweeps.commands.study_names import StoredStudy
 from setsweep.sweeps.records.mlflow_address import recorded_address
 from setsweep.sweeps.records.study_folder import stored_state, stored_study
 from setsweep.sweeps.reports.formats import check_format, render
@@ -18,7 +19,7 @@ from setsweep.sweeps.reports.report_folder import write_report
 
 
 def command(
-    study: str,
+    study: StoredStudy,
     *,
     storage: str = DEFAULT_STORAGE,
     form: Annotated[str, Parameter(name="--format")] = "terminal",

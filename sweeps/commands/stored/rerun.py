@@ -12,6 +12,7 @@ from setsweep.data.trust import allow as allow_packages
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED
 from setsweep.sweeps.commands.stored.run_of_study import find_run, stored_runs
+from setsweep.sweeps.commands.study_names import StoredStudy
 from setsweep.sweeps.execution.datasets import DatasetCache
 from setsweep.sweeps.execution.executor import Job
 from setsweep.sweeps.sweep.preflight import check_functions
@@ -20,7 +21,7 @@ from setsweep.trainables.train_file import show_epoch, show_result
 
 
 def command(
-    study: str,
+    study: StoredStudy,
     run: str,
     *,
     storage: str = DEFAULT_STORAGE,

@@ -10,13 +10,14 @@ from cyclopts import Parameter
 
 from setsweep.sweeps import DEFAULT_STORAGE, rescore
 from setsweep.sweeps.commands.exit_codes import DONE
+from setsweep.sweeps.commands.study_names import StoredStudy
 from setsweep.sweeps.reports.formats import check_format
 from setsweep.sweeps.sweep.rescoring import RescoredResult
 from setsweep.trainables.evaluation.metric import SET_RULES
 
 
 def command(
-    study: str,
+    study: StoredStudy,
     *,
     overrides: Annotated[list[str] | None, Parameter(name="--set")] = None,
     thresholds: Literal["val", "test"] = "val",

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.exit_codes import DONE, FAILED
+from setsweep.sweeps.commands.study_names import StoredStudy
 from setsweep.sweeps.records.study_folder import stored_state, stored_study
 from setsweep.sweeps.reports.report import build_report
 from setsweep.sweeps.reports.sensitivity.render import check_form, render_sensitivity, write_sensitivity
@@ -16,7 +17,7 @@ from setsweep.sweeps.reports.sensitivity.sensitivity import build_sensitivity
 
 
 def command(
-    study: str,
+    study: StoredStudy,
     *,
     storage: str = DEFAULT_STORAGE,
     metric: str | None = None,

@@ -16,6 +16,7 @@ from setsweep.sweeps.commands.exit_codes import DONE, FAILED
 from setsweep.sweeps.commands.stored.progress import StudyProgress, progress_of, states
 from setsweep.sweeps.commands.stored.watching import running_lines
 from setsweep.sweeps.commands.stored.watching import watch as watch_table
+from setsweep.sweeps.commands.study_names import StoredStudy
 from setsweep.sweeps.records.archive import is_archived
 from setsweep.sweeps.records.lease import FILE
 from setsweep.sweeps.records.running import live_metric
@@ -28,7 +29,7 @@ STATES = ("done", "running", "diverged", "failed", "waiting")
 
 
 def command(
-    study: str | None = None,
+    study: StoredStudy | None = None,
     *,
     archived: bool = False,
     as_json: AsJson = False,

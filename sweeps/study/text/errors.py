@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from setsweep.trainables.settings.yaml_text import Path, dotted
-
-_YAML = {"None": "null", "True": "true", "False": "false"}
-_QUOTED_OR_PLAIN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\b(?:None|True|False)\b""")
+from setsweep.trainables.settings.yaml_text import Path, as_written, dotted
 
 
 class StudyError(ValueError):
@@ -34,11 +30,5 @@ class Location:
 
 def error_line(location: Location, path: Path, rule: str) -> str:
     """``studies/fashion.yaml:14: arms.avgk.alpha: must be > 0, got 0.``"""
-    rule, path = _as_written(rule), (*location.below, *path) if path else path
+    rule, path = as_written(rule), (*location.below, *path) if path else path
     return f"{location}: {dotted(path)}: {rule}" if path else f"{location}: {rule}"
-
-
-def _as_written(rule: str) -> str:
-    """A broken rule with the value that was got as YAML has it: null, true and false where they are no text."""
-    said, got, value = rule.partition("got ")
-    return said + got + _QUOTED_OR_PLAIN.sub(lambda found: _YAML.get(found[0], found[0]), value)

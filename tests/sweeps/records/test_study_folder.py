@@ -107,7 +107,7 @@ def test_another_study_of_that_name_is_refused_and_leaves_no_lock(mine: Study, m
     with pytest.raises(OtherStudyError) as refused:
         open_journal(other, folder)
     assert str(refused.value).splitlines()[:3] == [
-        "study 'mine' must be the one that results/mine holds, got other contents:",
+        "study 'mine' must be the one that 'results/mine' holds, got other contents:",
         "  training.epochs: 10 before, 3 now",
         "  k: [2] before, [1, 2] now",
     ]
@@ -147,7 +147,7 @@ def test_a_study_is_found_by_name_as_it_was_last_run_and_by_file_as_that_says(mi
         study, folder = stored_study(name, "results")
         assert (study.confirm_seeds, folder) == (mine.confirm_seeds, Path("results/mine"))
         (note,) = study.notes
-        assert note == f"{name} is not as it was last run in results/mine: confirm.seeds: 7 before, nothing now."
+        assert note == f"{name} is not as it was last run in 'results/mine': confirm.seeds: 7 before, nothing now."
 
 
 def test_a_study_that_was_not_run_there_is_what_its_file_says(mine: Study) -> None:

@@ -10,6 +10,7 @@ import pytest
 from setsweep.data import DATASETS
 from setsweep.losses import LOSSES
 from setsweep.sweeps.study.text.source import bundled_studies
+from setsweep.trainables.models.table import MODELS
 
 SETTING = {"default", "must_be", "default_space", "unit", "about"}
 
@@ -20,6 +21,7 @@ SETTING = {"default", "must_be", "default_space", "unit", "about"}
         ("studies", bundled_studies(), {"name", "about", "data", "arms"}),
         ("losses", list(LOSSES), {"name", "about", "hyperparameters", "paper"}),
         ("datasets", list(DATASETS), {"name", "about", "settings", "source"}),
+        ("models", list(MODELS), {"name", "about", "settings"}),
     ],
 )
 def test_a_listing_as_json_has_every_row_and_its_fields(

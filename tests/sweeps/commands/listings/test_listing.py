@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from setsweep.data import DATASETS
+from setsweep.losses import LOSSES
 from setsweep.sweeps.commands.listings.listing import settings, table
+from setsweep.trainables.models.table import MODELS
 
 
 @pytest.mark.parametrize(
@@ -53,3 +58,17 @@ def test_a_table_is_as_wide_as_the_terminal_and_folds_what_is_longer(monkeypatch
 def test_brackets_are_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     assert "range [low, high] and [/end]" in table(("name",), [("range [low, high] and [/end]",)])
+
+
+@pytest.mark.parametrize(("listing", "rows"), [("losses", LOSSES), ("datasets", DATASETS), ("models", MODELS)])
+def test_a_listing_has_every_row_with_its_settings(setsweep: Any, listing: str, rows: Any) -> None:
+    said = setsweep(listing)
+    assert (said.code, said.err) == (0, "")
+    first = [line.split()[0] for line in said.out.splitlines() if line[:1].strip()]
+    assert first[1:] == list(rows)
+
+
+def test_a_row_without_settings_has_a_dash(monkeypatch: pytest.MonkeyPatch, setsweep: Any) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    (line,) = [each for each in setsweep("models").out.splitlines() if each.startswith("densenet_40_40 ")]
+    assert line.split()[-1] == "-"
