@@ -8,7 +8,7 @@ import json
 import os
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +26,11 @@ class StatusFile:
 
     Args:
         folder: of the study.
+        seconds_left: gives how long the sweep will take, None where that isn't known.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, seconds_left: Callable[[], float | None] = lambda: None) -> None:
+        self._seconds_left = seconds_left
         self._path = folder / "status.json"
         self._running = Running()
         self._written = 0.0
@@ -52,7 +54,14 @@ class StatusFile:
         self._written = time.monotonic()
         runs = [dataclasses.asdict(run) for run in self._running.runs.values()]
         arms = {run.key: run.arm for run in self._running.runs.values()}
-        state = {"pid": os.getpid(), "host": socket.gethostname(), "time": time.time(), "running": arms, "runs": runs}
+        state = {
+            "pid": os.getpid(),
+            "host": socket.gethostname(),
+            "time": time.time(),
+            "running": arms,
+            "runs": runs,
+            "seconds_left": self._seconds_left(),
+        }
         partial = self._path.with_suffix(".partial")
         with contextlib.suppress(OSError):  # it only shows; that results can't be written is told by the journal
             partial.write_text(json.dumps(state))
@@ -68,6 +77,13 @@ def running_now(folder: Path) -> dict[str, str]:
 def running_runs(folder: Path) -> list[RunningRun]:
     """What is being trained now, with what it has come to; nothing where the sweep has ended or was killed."""
     return [RunningRun(**run) for run in _state(folder).get("runs", ())]
+
+
+def seconds_left(folder: Path) -> float | None:
+    """How long the sweep that is running will take; None where none is, or that isn't known."""
+    state = _state(folder)
+    left: float | None = state.get("seconds_left")
+    return left if state.get("running") else None
 
 
 def _state(folder: Path) -> dict[str, Any]:

@@ -5,8 +5,11 @@ fit end the command with their reason, instead of failing run after run.
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from setsweep.data.trust import check_trusted
 from setsweep.data.user_function import is_own
@@ -19,7 +22,9 @@ from setsweep.sweeps.sweep.cost import can_be_measured, measure
 from setsweep.trainables.conformal.calibration import check_calibration
 from setsweep.trainables.device import find_device
 from setsweep.trainables.probes.fit import check_fit
+from setsweep.trainables.probes.steps import run_seconds
 
+MOMENT, MOST_SECONDS = 0.1, 3.0  # that an arm is measured, and that all of them together may be
 MANY_EPOCHS = 10_000  # of fewer nobody waits for a year unawares
 YEAR = 365 * 86400
 
@@ -42,6 +47,36 @@ def check_runs(study: Study, planner: Planner, datasets: DatasetCache, *, here: 
         if result is None and (kind := _kind(run)) not in tried:
             tried.add(kind)
             _try(study, run, datasets, here=here)
+
+
+def forecast(study: Study, planner: Planner, datasets: DatasetCache) -> float | None:
+    """About how many seconds of training are left on this machine's CPUs, one run after the other, from some steps.
+
+    Each arm that has something left is given a moment, as long as that takes no more than some seconds in all; the
+    others are taken to be as long as these are on average. None where runs train on GPUs, or nothing is left.
+    """
+    if study.resources.gpus != 0:
+        return None
+    left = {arm: planner.counts(arm).left for arm in study.arms if planner.counts(arm).left > 0}
+    runs = {run.arm: run for run, result in reversed(planner.runs()) if result is None}
+    seconds: dict[str, float] = {}
+    threads, began = torch.get_num_threads(), time.monotonic()
+    torch.set_num_threads(max(1, int(study.resources.cpus)))
+    try:
+        for arm in left:
+            if arm in runs and time.monotonic() - began < MOST_SECONDS:
+                seconds[arm] = _seconds(study, runs[arm], datasets)
+    except Exception:  # noqa: BLE001 - a run that can't be trained says so itself, and nothing else waits for this
+        return None
+    finally:
+        torch.set_num_threads(threads)
+    usual = sum(seconds.values()) / len(seconds) if seconds else None
+    return None if usual is None else sum(seconds.get(arm, usual) * count for arm, count in left.items())
+
+
+def _seconds(study: Study, run: PlannedRun, datasets: DatasetCache) -> float:
+    job = Job(configs=(run.config,), root=study.data_root, download=study.download)
+    return run_seconds([run.config], [datasets.dataset(job, run.config)], seconds=MOMENT)
 
 
 def check_functions(study: Study) -> None:

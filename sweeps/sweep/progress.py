@@ -31,11 +31,21 @@ class Progress:
         planner: knows the results.
         console: where to show it.
         verbose: whether each run that ends gets a line.
+        expected: the seconds that all of it takes, as far as is known before anything is trained; None: not known.
     """
 
-    def __init__(self, study: Study, planner: Planner, *, console: Console, verbose: bool = False) -> None:
+    def __init__(
+        self,
+        study: Study,
+        planner: Planner,
+        *,
+        console: Console,
+        verbose: bool = False,
+        expected: float | None = None,
+    ) -> None:
         self.study, self.planner, self.console, self.verbose = study, planner, console, verbose
         self.note = ""
+        self._expected = expected
         self._began = self._logged = time.monotonic()
         self._at_start = planner.done
         self._first = True
@@ -107,14 +117,17 @@ class Progress:
         """Brackets in it are text: the reason of a failure may hold anything."""
         self.console.print(text, style=style, highlight=False, markup=False)
 
-    def _time_left(self) -> str:
-        """From what was trained since the beginning, runs that are half done counting half: known after an epoch."""
+    def seconds_left(self) -> float | None:
+        """From what was trained since the beginning, runs that are half done counting half; before that as expected."""
         half = sum(run.share for run in self._running.runs.values())
-        new = self.planner.done - self._at_start + half
-        if not new:
-            return ""
-        seconds = (time.monotonic() - self._began) / new * (self.planner.total - self.planner.done - half)
-        return f"about {duration(seconds)} to go"
+        new, spent = self.planner.done - self._at_start + half, time.monotonic() - self._began
+        if new:
+            return spent / new * (self.planner.total - self.planner.done - half)
+        return None if self._expected is None else max(0.0, self._expected - spent)
+
+    def _time_left(self) -> str:
+        seconds = self.seconds_left()
+        return "" if seconds is None else to_go(seconds)
 
     def _running_lines(self, most: int) -> list[str]:
         """Of the runs that are being trained and have told of an epoch, the first ones."""
@@ -145,6 +158,11 @@ def _range(metric: str, means: Sequence[float | None]) -> str:
     known = sorted(mean for mean in means if mean is not None)
     ends = list(dict.fromkeys(number(metric, mean) for mean in (known[:1] + known[-1:])))
     return " to ".join(ends) + (" %" if ends and is_accuracy(metric) else "")
+
+
+def to_go(seconds: float) -> str:
+    """``about 7 min to go``."""
+    return f"about {duration(seconds)} to go"
 
 
 def duration(seconds: float) -> str:

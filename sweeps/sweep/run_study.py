@@ -28,7 +28,7 @@ from setsweep.sweeps.study.study import Study
 from setsweep.sweeps.sweep.allowance import Allowance, BudgetSpent
 from setsweep.sweeps.sweep.executors import Where, opened
 from setsweep.sweeps.sweep.loop import Sweep, Watcher
-from setsweep.sweeps.sweep.preflight import check_runs
+from setsweep.sweeps.sweep.preflight import check_runs, forecast
 from setsweep.sweeps.sweep.progress import Progress, duration
 from setsweep.sweeps.sweep.slot_time import training_seconds
 from setsweep.sweeps.sweep.stopping import interrupt_on_sigterm, sigterm_as_interrupt
@@ -158,14 +158,21 @@ def _run_what_is_left(parts: _Parts, options: RunOptions, projection: Projection
         with opened(options.where, study, planner, parts.datasets, parts.say) as executor:
             interrupt_on_sigterm()  # which Ray has taken
             slots = executor.slots  # some may rest later
+            expected = forecast(study, planner, parts.datasets) if options.where.here else None
             together = "" if study.resources.seeds_per_worker == 1 else ", each with seeds together where that pays"
             parts.say(f"{study.name}: {left} of {planner.total} runs to train, {slots} at a time{together}")
             with (
-                Progress(study, planner, console=parts.console, verbose=options.verbose) as progress,
+                Progress(
+                    study,
+                    planner,
+                    console=parts.console,
+                    verbose=options.verbose,
+                    expected=None if expected is None else expected / slots,
+                ) as progress,
                 _stop_told(parts),
             ):
                 told: list[Watcher] = [FailedRuns(parts.folder), RunLog(parts.folder, study.name)]
-                watchers = [*told, projection, progress, StatusFile(parts.folder)]
+                watchers = [*told, projection, progress, StatusFile(parts.folder, progress.seconds_left)]
                 projection.on_problem = lambda problem: setattr(progress, "note", problem)
                 allowance = Allowance(study.budget, gpus=executor.gpus)
                 Sweep(study, planner, executor, parts.journal, parts.folder, watchers, allowance).run()

@@ -10,7 +10,7 @@ from typing import Any
 
 from setsweep.sweeps.planning.counts import Counts
 from setsweep.sweeps.records.archive import is_archived
-from setsweep.sweeps.records.status_file import running_now
+from setsweep.sweeps.records.status_file import running_now, seconds_left
 from setsweep.sweeps.records.study_folder import stored_planner
 from setsweep.sweeps.study.study import Study
 
@@ -25,6 +25,7 @@ class StudyProgress:
         counts: of all runs.
         arms: of each arm's.
         running: runs by arm.
+        seconds_left: that the sweep will take; None where none is running, or that isn't known.
     """
 
     study: Study
@@ -32,6 +33,7 @@ class StudyProgress:
     counts: Counts
     arms: Mapping[str, Counts]
     running: Mapping[str, int]
+    seconds_left: float | None
 
     @property
     def plain(self) -> dict[str, Any]:
@@ -41,6 +43,7 @@ class StudyProgress:
             "folder": str(self.folder),
             "archived": is_archived(self.folder),
             "notes": list(self.study.notes),
+            "seconds_left": self.seconds_left,
             "runs": states(self.counts, sum(self.running.values())),
             "arms": {arm: states(counts, self.running.get(arm, 0)) for arm, counts in self.arms.items()},
         }
@@ -55,6 +58,7 @@ def progress_of(study: Study, folder: Path) -> StudyProgress:
         counts=planner.counts(),
         arms={arm: planner.counts(arm) for arm in study.arms},
         running=Counter(running_now(folder).values()),
+        seconds_left=seconds_left(folder),
     )
 
 

@@ -24,6 +24,7 @@ from setsweep.sweeps.records.status_file import running_runs
 from setsweep.sweeps.records.study_folder import storage_folder, storages_nearby, stored_studies, stored_study
 from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.study.text.json_text import json_text
+from setsweep.sweeps.sweep.progress import to_go
 
 STATES = ("done", "running", "diverged", "failed", "waiting")
 
@@ -70,7 +71,9 @@ def _found(study: str | None, storage: str, *, archived: bool) -> Sequence[Study
 
 def _shown(study: str | None, found: Sequence[StudyProgress]) -> Table:
     if study is not None:
-        return _table("arm", found[0].plain["arms"])
+        shown, seconds = _table("arm", found[0].plain["arms"]), found[0].seconds_left
+        shown.title = None if seconds is None else to_go(seconds)
+        return shown
     return _table("study", {each.study.name: states(each.counts, sum(each.running.values())) for each in found})
 
 
@@ -99,7 +102,7 @@ def _all(storage: str, *, archived: bool) -> Sequence[StudyProgress]:
 
 
 def _table(first: str, rows: Mapping[str, Mapping[str, int]]) -> Table:
-    table = Table(box=None)
+    table = Table(box=None, title_justify="left")
     table.add_column(first)
     for heading in STATES:
         table.add_column(heading, justify="right")

@@ -17,7 +17,7 @@ import pytest
 from setsweep.sweeps.execution.news import Moment
 from setsweep.sweeps.records import status_file
 from setsweep.sweeps.records.running import RunningRun
-from setsweep.sweeps.records.status_file import STALE_SECONDS, StatusFile, running_now, running_runs
+from setsweep.sweeps.records.status_file import STALE_SECONDS, StatusFile, running_now, running_runs, seconds_left
 
 MakePair = Callable[..., Any]
 
@@ -36,6 +36,20 @@ def test_what_was_begun_and_has_no_result_is_running(
     status.tick()
     assert running_now(tmp_path) == {run.key: run.arm for run, _ in pairs[1:]}
     assert [path.name for path in tmp_path.iterdir()] == ["status.json"]
+
+
+def test_how_long_it_will_take_is_told_as_long_as_something_is_trained(
+    tmp_path: Path, make_pair: MakePair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(status_file, "WRITE_SECONDS", 0.0)
+    assert seconds_left(tmp_path) is None
+    status, (run, result) = StatusFile(tmp_path, lambda: 12.5), make_pair("focal", 0.0, 1)
+    status.started(run)
+    status.tick()
+    assert seconds_left(tmp_path) == 12.5
+    status.finished(run, result)
+    status.tick()
+    assert seconds_left(tmp_path) is None
 
 
 def test_it_is_written_now_and_then_and_at_once_when_nothing_is_left(tmp_path: Path, make_pair: MakePair) -> None:

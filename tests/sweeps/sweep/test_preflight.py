@@ -9,8 +9,13 @@ from typing import Any
 
 import pytest
 import torch
+import yaml
 
 from setsweep.sweeps.cli import BAD_INPUT, main
+from setsweep.sweeps.execution.datasets import DatasetCache
+from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.study.reader import read_study
+from setsweep.sweeps.sweep.preflight import forecast
 
 STUDY = """\
 study: wrong
@@ -119,3 +124,33 @@ def test_a_network_of_ones_own_is_trained(run: Any, tmp_path: Path, empty_databa
 def _statuses(database: Path) -> list[str]:
     with contextlib.closing(sqlite3.connect(database)) as connection:
         return [status for (status,) in connection.execute("SELECT status FROM runs ORDER BY run_uuid")]
+
+
+def _expected(changes: dict[str, Any]) -> float | None:
+    study = read_study({**yaml.safe_load(STUDY), **changes})
+    return forecast(study, Planner(study), DatasetCache())
+
+
+def test_a_few_steps_of_each_arm_say_how_long_a_study_will_take() -> None:
+    """Ten times the seeds take ten times as long, give or take a factor of three on a machine that does other work."""
+    few, many = (_expected({"confirm": {"seeds": seeds}}) for seeds in (2, 20))
+    assert few is not None
+    assert many is not None
+    assert 3.3 < many / few < 33
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"resources": {"gpus": 1}},
+        {"model": {"name": "own:wrong_width"}},
+    ],
+)
+def test_what_can_not_be_measured_here_is_not_foretold(
+    changes: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    threads = torch.get_num_threads()
+    assert _expected(changes) is None
+    assert torch.get_num_threads() == threads

@@ -71,6 +71,22 @@ def test_the_time_left_is_that_of_this_sweep_and_not_of_the_one_before(study: St
     assert progress.summary() == "8 of 20 runs done, 0 running, 0 failed, 12 left"
 
 
+def test_before_anything_is_trained_the_time_left_is_the_expected_one(
+    study: Study, planner: Planner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(module.time, "monotonic", lambda: now)
+    progress = Progress(study, planner, console=_console(), expected=60.0)
+    assert progress.summary().endswith("left, about 60 s to go")
+    now = 120.0
+    assert progress.summary().endswith("left, about 40 s to go")
+    now = 200.0
+    assert progress.seconds_left() == 0.0
+    progress.started(planner.runs()[0][0])
+    _finish(planner, progress, 0)
+    assert progress.seconds_left() == pytest.approx(19 * 100.0), "1 run in 100 s, whatever was expected"
+
+
 def test_the_first_result_is_told_once_and_every_failure_with_its_reason(study: Study, planner: Planner) -> None:
     console = _console()
     progress = Progress(study, planner, console=console)

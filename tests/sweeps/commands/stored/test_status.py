@@ -65,8 +65,9 @@ def test_a_running_study_is_shown_with_what_is_done_in_training_and_left(
     study = read_study(small)
     with open_journal(study, kept) as journal:
         planner = Planner(study, journal.results)
-        Sweep(study, planner, LocalExecutor(), journal, kept, [StatusFile(kept), Pause(2, ask)]).run()
-    (heading, row), (_, *arms) = ([line.split() for line in table.splitlines()] for table in said)
+        Sweep(study, planner, LocalExecutor(), journal, kept, [StatusFile(kept, lambda: 300.0), Pause(2, ask)]).run()
+    (heading, row), (left, _, *arms) = ([line.split() for line in table.splitlines()] for table in said)
+    assert " ".join(left) == "about 5 min to go"
     assert heading == ["study", *HEADING]
     assert row == ["small", "2", "1", "0", "0", "4"]
     assert [arm[0] for arm in arms] == ["cross_entropy", "avgk"]
