@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Literal
 
 from setsweep.sweeps.planning.candidate import Candidate, OfCandidate
 from setsweep.sweeps.planning.counts import count_runs
 from setsweep.sweeps.planning.looks import Look
 from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.reports.examples import Examples, read_examples
 from setsweep.sweeps.statistics.aggregates import Aggregate, aggregate
 from setsweep.sweeps.statistics.comparisons import Comparison, compare
 from setsweep.sweeps.statistics.failures import Divergence, divergences
@@ -86,6 +88,7 @@ class Report:
         published: numbers of papers, and ours beside them.
         over_images: the contrasts of the primary metric image by image, where the study asks for that.
         saturated: the configurations whose sets ignore k.
+        examples: test images with their sets, where some are kept beside the report.
         divergences: how often runs diverged or failed, of the arms and stages where some did.
     """
 
@@ -107,6 +110,7 @@ class Report:
     searches: tuple[Searched, ...] = ()
     looks: tuple[Look, ...] = ()
     published: tuple[Beside, ...] = ()
+    examples: tuple[Examples, ...] = ()
 
     @cached_property
     def confirmed(self) -> tuple[Aggregate, ...]:
@@ -172,6 +176,13 @@ def build_report(
         published=tuple(beside_published(study, aggregates)),
         over_images=tuple(over_images(comparisons, ordered, study)),
     )
+
+
+def with_examples(report: Report, folder: Path) -> Report:
+    """The report with the test images that lie in a study's folder; those of other arms and points are left out."""
+    points, arms = {point_key(point) for point in report.study.points()}, set(report.study.arms)
+    own = [each for each in read_examples(folder) if point_key(each.point) in points and each.by in arms]
+    return replace(report, examples=tuple(own))
 
 
 def _search_intervals(study: Study, aggregates: Sequence[Aggregate]) -> dict[Candidate, PooledInterval]:

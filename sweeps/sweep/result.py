@@ -12,7 +12,7 @@ from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.records.lease import FILE
 from setsweep.sweeps.records.study_folder import model_folder, stored_state, stored_study
 from setsweep.sweeps.reports.formats import render
-from setsweep.sweeps.reports.report import build_report
+from setsweep.sweeps.reports.report import build_report, with_examples
 from setsweep.sweeps.statistics.aggregates import STATISTICS
 from setsweep.sweeps.statistics.searched import Searched
 from setsweep.sweeps.study.study import Point, Study
@@ -45,7 +45,8 @@ class StudyResult:
         asked = self.study.at_epochs
         found = planner.runs() if runs is None else runs
         self._runs = [(run, result and with_values_at(result, asked)) for run, result in found]
-        self._report = build_report(self.study, self._runs, looks, total=planner.total if runs is None else None)
+        report = build_report(self.study, self._runs, looks, total=planner.total if runs is None else None)
+        self._report = with_examples(report, folder) if runs is None else report
 
     @property
     def complete(self) -> bool:

@@ -21,11 +21,13 @@ from setsweep.sweeps.records.mlflow_projection import Projection
 from setsweep.sweeps.records.run_log import RunLog
 from setsweep.sweeps.records.status_file import StatusFile
 from setsweep.sweeps.records.study_folder import open_journal, study_folder
-from setsweep.sweeps.reports.report import Report, build_report
+from setsweep.sweeps.reports.examples import write_examples
+from setsweep.sweeps.reports.report import Report, build_report, with_examples
 from setsweep.sweeps.reports.report_folder import write_report
 from setsweep.sweeps.study.defaults import as_begun
 from setsweep.sweeps.study.study import Study
 from setsweep.sweeps.sweep.allowance import Allowance, BudgetSpent
+from setsweep.sweeps.sweep.examples import find_examples
 from setsweep.sweeps.sweep.executors import Where, opened
 from setsweep.sweeps.sweep.loop import Sweep, Watcher
 from setsweep.sweeps.sweep.preflight import check_runs, forecast
@@ -117,6 +119,7 @@ def run_study(study: Study, options: RunOptions, console: Console) -> Ended:
                 journal.add_look(look)
             report = build_report(study, planner.runs(), journal.looks, total=planner.total)
             if not (projection.up_to_date and (folder / "report").is_dir()):
+                report = _with_examples(parts, report)
                 projection.finish(report, write_report(report, folder / "report"), stopped=stopped is not None)
     return Ended(
         report=report,
@@ -183,6 +186,17 @@ def _run_what_is_left(parts: _Parts, options: RunOptions, projection: Projection
     except (KeyboardInterrupt, ExecutorError, BudgetSpent) as error:
         return error
     return None
+
+
+def _with_examples(parts: _Parts, report: Report) -> Report:
+    """The report with test images and their sets, where all is done; what is wrong with those costs nothing else."""
+    if report.complete:
+        try:
+            runs = [run for run, _ in parts.planner.runs()]
+            write_examples(find_examples(report, runs, parts.folder, parts.datasets), parts.folder)
+        except Exception as error:  # noqa: BLE001 - a model or data that can't be read here
+            parts.say(f"The report has no example images: {error}")
+    return with_examples(report, parts.folder)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from setsweep.sweeps.commands.study_names import StoredStudy
 from setsweep.sweeps.records.mlflow_address import recorded_address
 from setsweep.sweeps.records.study_folder import stored_state, stored_study
 from setsweep.sweeps.reports.formats import check_format, render
-from setsweep.sweeps.reports.report import Report, build_report
+from setsweep.sweeps.reports.report import Report, build_report, with_examples
 from setsweep.sweeps.reports.report_folder import write_report
 
 
@@ -36,7 +36,7 @@ def command(
     check_format(form)
     read, folder = stored_study(study, storage)
     planner, looks = stored_state(read, folder, results_of=storage)
-    report = build_report(planner.study, planner.runs(), looks, total=planner.total)
+    report = with_examples(build_report(planner.study, planner.runs(), looks, total=planner.total), folder)
     if out is None:
         print(render(report, form).rstrip("\n"))
     else:

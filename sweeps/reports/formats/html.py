@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from setsweep.sweeps.reports import examples
 from setsweep.sweeps.reports.explorer.page import STYLE, script, section
 from setsweep.sweeps.reports.notes.report_notes import notes, progress
 from setsweep.sweeps.reports.report import Report
@@ -35,7 +36,8 @@ def text(report: Report, figures: Sequence[Path] = ()) -> str:
     """The page, with the PNG files `figures` inside it."""
     study = report.study
     blocks: list[Table | str] = [*all_tables(report), *notes(report)]
-    return blocks_text(study.name, study.about, progress(report), blocks, figures, explorer=section(report))
+    sections = section(report) + examples.section(report.examples)
+    return blocks_text(study.name, study.about, progress(report), blocks, figures, sections=sections)
 
 
 def blocks_text(
@@ -45,11 +47,11 @@ def blocks_text(
     blocks: Sequence[Table | str],
     figures: Sequence[Path] = (),
     *,
-    explorer: str = "",
+    sections: str = "",
 ) -> str:
     """A page with a title, a first sentence, tables and sentences in their order, and the PNG files inside it.
 
-    `explorer` is markup that stands before the first sentence.
+    `sections` is markup that stands before the first sentence.
     """
     name = escape(title)
     tables = next((place for place, block in enumerate(blocks) if isinstance(block, str)), len(blocks))
@@ -57,10 +59,10 @@ def blocks_text(
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width">\n<title>{name}</title>\n'
-        f"<style>{_STYLE}{STYLE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n{below}"
+        f"<style>{_STYLE}{STYLE}{examples.STYLE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n{below}"
         + (f"<p>{escape(lead)}</p>\n" if lead else "")
         + "".join(map(_block, blocks[:tables]))
-        + explorer
+        + sections
         + "".join(map(_block, blocks[tables:]))
         + "".join(map(_figure, figures))
         + script()

@@ -31,7 +31,7 @@ def _completed(setsweep: Any, *words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (("run", "garcin2022-c"), ["garcin2022-cifar100"]),
+        (("run", "digits-se"), ["digits-search"]),
         (("plan", "mi"), ["mine.yaml"]),
         (("check", "sub/"), ["sub/other.yml"]),
         (("show", "was"), ["was-run"]),
