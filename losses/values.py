@@ -102,8 +102,10 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
 
 
 def nearest(name: object, known: Iterable[str]) -> str:
-    """`` Did you mean 'avgk'?``, or nothing where no legal name is near; the end of a dotted name is near to it."""
-    names = list(known)
-    close = [each for each in names if each.endswith(f".{name}")]
-    close = close or difflib.get_close_matches(str(name)[:100], names, n=1)
+    """`` Did you mean 'avgk'?``, or nothing where no legal name is near; a part of a longer name is near to it."""
+    names, asked = list(known), str(name)[:100]
+    close = [each for each in names if each.endswith(f".{asked}")]
+    close = close or difflib.get_close_matches(asked, names, n=1)
+    if not close and len(asked) > 2:
+        close = sorted((each for each in names if asked in each), key=len)
     return f" Did you mean {close[0]!r}?" if close else ""

@@ -13,6 +13,7 @@ from setsweep.sweeps.commands.study_names import AnyStudy
 from setsweep.sweeps.commands.told import Quiet
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.study_folder import check_same_study, study_folder
+from setsweep.sweeps.study.study import Resources
 
 
 def command(
@@ -42,9 +43,20 @@ def command(
     check_runs(read, planner, DatasetCache(), here=False)
     if quiet:
         return DONE
-    for note in read.notes:
+    for note in (*read.notes, *_room(read.resources)):
         print(f"Note: {note}")
     arms = f"{len(read.arms)} arms" if len(read.arms) > 1 else "1 arm"
     points = f" at {len(read.points())} grid points" if read.grid else ""
     print(f"{read.name}: nothing is wrong. {planner.total} runs of {arms}{points}.")
     return DONE
+
+
+def _room(resources: Resources) -> list[str]:
+    """A note where this machine has no room for a run; a cluster may have some."""
+    from setsweep.sweeps.commands.plan import slots_here
+
+    try:
+        slots_here(resources)
+    except ValueError as error:
+        return [f"{str(error).partition(' For a cluster')[0]} A cluster may have the room."]
+    return []

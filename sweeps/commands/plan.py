@@ -102,7 +102,7 @@ def make_plan(
     if slots is not None and slots < 1:
         raise ValueError(f"--slots must be >= 1, got {slots}.")
     known = rate is not None or (measured and can_be_measured(study))
-    slots = slots or (_slots(study.resources) if known and rate is None else None)
+    slots = slots or (slots_here(study.resources) if known and rate is None else None)
     if known and rate is None:
         check_runs(study, planner, DatasetCache(), here=False)  # what a run would refuse
     else:
@@ -150,7 +150,7 @@ def _table(study: Study, planner: Planner, costs: Mapping[str, Cost]) -> Table:
     some_failed = planner.counts().ended > planner.counts().done
     states = ["runs", "done", *(["failed"] if some_failed else [])]
     for heading in ("arm", "search", "confirm", *varied, *states, "a run takes", "memory"):
-        table.add_column(heading, justify="left" if heading == "arm" else "right")
+        table.add_column(heading, justify="left" if heading == "arm" else "right", overflow="fold")
     for arm in study.arms:
         counts = planner.counts(arm)
         numbers = [str(each) for each in (counts.total, counts.done, counts.ended - counts.done)][: len(states)]
@@ -189,7 +189,7 @@ def _example(study: Study, arm: str) -> list[RunConfig]:
     return [run.config for run in first_candidate([run for run, _ in Planner(study).runs() if run.arm == arm])]
 
 
-def _slots(resources: Resources) -> int:
+def slots_here(resources: Resources) -> int:
     """How many runs this machine has room for; of a share of a GPU that is yet to be measured, one to a GPU."""
     gpus = 1 if resources.gpus == "auto" and torch.cuda.is_available() else resources.gpus
     cpus, devices = os.cpu_count() or 1, torch.cuda.device_count()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -163,7 +164,9 @@ def settings(values: Mapping[str, Any]) -> str:
 
 
 def setting(value: Any) -> str:
-    """One value of a grid point or hyperparameter, floats with at most three significant digits."""
+    """One value of a grid point or hyperparameter as YAML has it, floats with at most three significant digits."""
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
     if isinstance(value, float):
         return f"{value:.3g}"
     if isinstance(value, Mapping):

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from setsweep.data.files import DataError
 from setsweep.data.trust import check_trusted
 from setsweep.data.user_function import is_own
 from setsweep.sweeps.execution.datasets import DatasetCache, base_key
@@ -23,6 +24,7 @@ from setsweep.trainables.conformal.calibration import check_calibration
 from setsweep.trainables.device import find_device
 from setsweep.trainables.probes.fit import check_fit
 from setsweep.trainables.probes.steps import run_seconds
+from setsweep.trainables.settings.yaml_text import read_yaml
 
 MOMENT, MOST_SECONDS = 0.1, 3.0  # that an arm is measured, and that all of them together may be
 MANY_EPOCHS = 10_000  # of fewer nobody waits for a year unawares
@@ -107,7 +109,20 @@ def _try(study: Study, run: PlannedRun, datasets: DatasetCache, *, here: bool) -
         _check_time(study, run)
     except ValueError as error:
         point = "".join(f", {path} = {value}" for path, value in run.point.items())
-        raise ValueError(f"{study.path}: {run.arm}{point}: {error}") from error
+        raise ValueError(f"{_place(study, error)}: {run.arm}{point}: {error}") from error
+
+
+def _place(study: Study, error: ValueError) -> str:
+    """The study's file, with the line of what an error is about where that can be told: ``fashion.yaml:3``."""
+    field = "data" if isinstance(error, DataError) else str(error).partition(" ")[0].rstrip(":")
+    try:
+        _, lines = read_yaml(Path(study.path).read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # a bundled study, or one that is no file
+        return study.path
+    path = tuple(field.split("."))
+    while path and path not in lines:
+        path = path[:-1]
+    return f"{study.path}:{lines[path]}" if path else study.path
 
 
 def _check_time(study: Study, run: PlannedRun) -> None:

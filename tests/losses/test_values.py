@@ -99,6 +99,13 @@ def test_a_failed_look_up_of_something_far_from_all_names_suggests_none() -> Non
     assert unknown("hyperparameter of x", "y", []) == "unknown hyperparameter of x 'y'. Known: none."
 
 
+def test_a_name_of_which_a_part_is_given_is_near() -> None:
+    known = ["test/macro_top2_accuracy", "test/top2_accuracy", "test/top5_accuracy"]
+    assert nearest("top2", known) == " Did you mean 'test/top2_accuracy'?"
+    assert nearest("to", known) == ""
+    assert nearest("xyz", known) == ""
+
+
 def test_the_end_of_a_dotted_name_is_nearest() -> None:
     known = ["training.epochs", "training.optimizer.lr", "lro"]
     assert nearest("lr", known) == " Did you mean 'training.optimizer.lr'?"  # though lro has more letters in common

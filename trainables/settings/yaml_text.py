@@ -100,6 +100,12 @@ _PLAIN_WORDS = {
     "expected ',' or '}', but got '<stream end>'": "must close every {, got the end of the text.",
     "expected <block end>, but found '<block mapping start>'": "must be indented as the line before, got more spaces.",
     "expected <block end>, but found '<block sequence start>'": "must be indented as the line before, got more spaces.",
+    "expected <block end>, but found '-'": "must be NAME: VALUE as the lines before, got an item of a list.",
+    "expected <block end>, but found '?'": "must be an item of the list as the lines before, got NAME: VALUE.",
+    "expected <block end>, but found '<scalar>'": "must end where its quotes or brackets end, got more after them.",
+    "expected '<document start>', but found '<block mapping start>'": (
+        "must be indented as the lines before, got fewer spaces."
+    ),
 }
 _EXPECTED = re.compile(r"expected (',' or '.'), but got '(.*)'")
 

@@ -34,12 +34,38 @@ def test_parts_that_do_not_fit_each_other_are_found(setsweep: Any, small: Path) 
     assert "batch" in said.err
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("name: digits", "name: cifar100, root: nowhere", "data:"),
+        ("batch_size: 256", "batch_size: 5000", "training:"),
+    ],
+)
+def test_what_only_the_data_tell_is_told_with_file_and_line(
+    setsweep: Any, small: Path, old: str, new: str, line: str
+) -> None:
+    text = small.read_text()
+    assert old in text
+    small.write_text(text.replace(old, new))
+    number = next(n for n, each in enumerate(text.splitlines(), 1) if each.startswith(line))
+    said = setsweep("check", small)
+    assert said.code == 2
+    assert f"small.yaml:{number}: cross_entropy" in said.err
+
+
+def test_more_cpus_than_there_are_are_noted(setsweep: Any, small: Path) -> None:
+    said = setsweep("check", small, "--set", "resources.cpus=1000")
+    assert said.code == 0
+    assert "Note: resources must fit on this machine, with " in said.out
+    assert "got 1000 CPUs and 0 GPUs a run. A cluster may have the room." in said.out
+
+
 def test_another_study_of_the_name_is_found(setsweep: Any, small: Path) -> None:
     assert setsweep("run", small, "--in-process").code == 0
     assert setsweep("check", small).code == 0
     said = setsweep("check", small, "--set", "training.epochs=3")
     assert said.code == 2
-    assert "must be the one that setsweep-results/small holds" in said.err
+    assert "must be the one that 'setsweep-results/small' holds" in said.err
 
 
 def test_a_bundled_study_is_shown_with_its_comments(setsweep: Any, folder: Path) -> None:
