@@ -17,7 +17,7 @@ from collections.abc import Callable
 import torch
 
 from setsweep.losses import build_loss
-from setsweep.trainables.models.build import build_model
+from setsweep.trainables.models.classifier import build_model
 
 BATCH, CLASSES, IMAGES = 64, 100, 45_000
 STEPS = math.ceil(IMAGES / BATCH)

@@ -19,7 +19,7 @@ from setsweep.sweeps.study.text.source import read_source
 from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.config.run_config import TRAINING
 from setsweep.trainables.config.sections import check_data, check_model
-from setsweep.trainables.models import MODELS
+from setsweep.trainables.models.table import MODELS
 
 Errors = Callable[..., list[str]]
 Read = Callable[..., Study]
