@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import time
+import uuid
+from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import ray
@@ -17,7 +20,7 @@ from setsweep.sweeps.execution.executor import Job, Outcome
 from setsweep.sweeps.execution.news import Tell
 from setsweep.sweeps.execution.slots.exchange import Exchange, Send, pickled
 from setsweep.sweeps.execution.slots.mailbox import Mailbox, failures
-from setsweep.sweeps.execution.slots.messages import GiveBack, Parcel, Take, Watch
+from setsweep.sweeps.execution.slots.messages import GiveBack, Hello, Needs, Parcel, Take, Unseen, Watch
 from setsweep.sweeps.execution.slots.messages import Tell as Told
 from setsweep.sweeps.execution.slots.tune_slots import TuneSlots
 
@@ -36,6 +39,8 @@ class RayExecutor:
         max_slots: how many to ask for, of a cluster that grows when it is asked; None: as many as it has room for.
         idle_seconds: after which a slot without work is given up, so that others may have it.
         datasets: shared data that are loaded already.
+        files: modules of the user's own that slots import, by their path in a folder.
+        storage: the folder where results are kept, which all nodes must see; None: it need not be looked for.
     """
 
     def __init__(
@@ -48,8 +53,14 @@ class RayExecutor:
         max_slots: int | None = None,
         idle_seconds: float = math.inf,
         datasets: DatasetCache | None = None,
+        files: Mapping[str, bytes] | None = None,
+        storage: Path | None = None,
     ) -> None:
         self._gpus = gpus
+        seen = None if storage is None else storage / f".seen-{uuid.uuid4().hex}"
+        if seen is not None:
+            seen.touch()
+        self._needs, self._unseen_by = Needs(files or {}, seen), ""
         self._mailbox = Mailbox(max_attempts)
         self._exchange = Exchange(self._receive)
         self._slots = TuneSlots(
@@ -112,10 +123,17 @@ class RayExecutor:
         self._mailbox.close()
         self._slots.close(LEAVE_SECONDS)
         self._exchange.close()
+        if self._needs.seen is not None:
+            self._needs.seen.unlink(missing_ok=True)
 
-    def _receive(self, said: Take | Watch | GiveBack | Told, answer: Send) -> None:
+    def _receive(self, said: Hello | Unseen | Take | Watch | GiveBack | Told, answer: Send) -> None:
         """What a slot says."""
         match said:
+            case Hello():
+                answer(self._needs)
+            case Unseen():
+                self._unseen_by = said.host
+                answer(None)
             case Take():
                 self._mailbox.take(said.slot, said.place, said.outcomes, answer)
             case Watch():
@@ -129,6 +147,13 @@ class RayExecutor:
     def _check_alive(self) -> None:
         """Slots that die again and again with nothing to show for it are a broken installation, not bad luck."""
         slots = self._slots
+        if self._unseen_by and self._needs.seen is not None:
+            raise ExecutorError(
+                f"--storage must be seen by all nodes of the cluster, got {str(self._needs.seen.parent.parent)!r}, "
+                f"which {self._unseen_by} does not see. Give it a folder that they share."
+            )
+        if self._exchange.error is not None:
+            raise ExecutorError(f"slots must say what is understood, got: {self._exchange.error}")
         if slots.error is not None:
             raise ExecutorError(f"Ray Tune must go on, got: {slots.error}") from slots.error
         if self._outstanding and not slots.alive:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import torch
 
@@ -16,6 +17,7 @@ from setsweep.sweeps.execution.executor import Executor
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.planning.seed_groups import first_candidate
 from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.sweep.own_files import own_files
 
 Say = Callable[[str], None]
 
@@ -41,7 +43,9 @@ class Where:
 
 
 @contextmanager
-def opened(where: Where, study: Study, planner: Planner, datasets: DatasetCache, say: Say) -> Iterator[Executor]:
+def opened(
+    where: Where, study: Study, planner: Planner, datasets: DatasetCache, say: Say, folder: Path | None = None
+) -> Iterator[Executor]:
     """An executor for what is left of a study, closed at the end.
 
     Args:
@@ -49,6 +53,7 @@ def opened(where: Where, study: Study, planner: Planner, datasets: DatasetCache,
         study, planner: what is left.
         datasets: shared data that are loaded already.
         say: told what a user should know.
+        folder: of the study, which all nodes must see.
 
     Raises:
         sweeps.execution.cluster.ClusterError: there is no such cluster, or a run does not fit on it.
@@ -78,6 +83,8 @@ def opened(where: Where, study: Study, planner: Planner, datasets: DatasetCache,
             max_slots=study.resources.max_slots,
             idle_seconds=math.inf if where.here else IDLE_SECONDS,  # on this machine nobody else waits for them
             datasets=datasets,
+            files={} if where.here else own_files(study),
+            storage=None if where.here else folder,
         )
         with closing(executor):
             yield executor

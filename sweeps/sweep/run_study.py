@@ -158,7 +158,7 @@ def _run_what_is_left(parts: _Parts, options: RunOptions, projection: Projection
         return None
     began, known = time.time(), set(planner.results)
     try:
-        with opened(options.where, study, planner, parts.datasets, parts.say) as executor:
+        with opened(options.where, study, planner, parts.datasets, parts.say, parts.folder.absolute()) as executor:
             interrupt_on_sigterm()  # which Ray has taken
             slots = executor.slots  # some may rest later
             expected = forecast(study, planner, parts.datasets) if options.where.here else None

@@ -69,6 +69,7 @@ class Exchange:
 
     Attributes:
         name: by which slots reach it, see `Line`.
+        error: what `receive` has raised, if anything.
     """
 
     def __init__(self, receive: Callable[[Any, Send], None]) -> None:
@@ -76,6 +77,7 @@ class Exchange:
         self._last: dict[str, tuple[str, bytes | None]] = {}  # of each line: its call, and the answer if there is one
         self._lock = threading.Lock()
         self._closed = threading.Event()
+        self.error: Exception | None = None
         self.name = f"setsweep-{uuid.uuid4().hex}"
         here = NodeAffinitySchedulingStrategy(node_id=ray.get_runtime_context().get_node_id(), soft=False)
         options = {"num_cpus": 0, "max_restarts": -1, "max_task_retries": -1, "max_concurrency": MOST_CALLS}
@@ -99,8 +101,11 @@ class Exchange:
             except ray.exceptions.RayError:  # closed; or it starts again
                 self._closed.wait(AGAIN_SECONDS)
                 continue
-            for name, said in () if self._closed.is_set() else calls:
-                self._take(name, said)
+            try:
+                for name, said in () if self._closed.is_set() else calls:
+                    self._take(name, said)
+            except Exception as error:  # noqa: BLE001 - told where it is seen
+                self.error = error
 
     def _take(self, name: str, said: bytes) -> None:
         if not name:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from setsweep.sweeps.execution.executor import Job, Outcome
@@ -33,6 +35,35 @@ class Place:
 
     node: str = ""
     memory: str = ""
+
+
+@dataclass(frozen=True)
+class Hello:
+    """What a slot says first; it is answered with what it needs."""
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a slot needs before its first job.
+
+    Args:
+        files: the user's own modules, by their path in a folder from which they are imported.
+        seen: a file that lies where results are kept, which its node must see; None: none is kept.
+    """
+
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    seen: Path | None = None
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """A slot does not see where results are kept.
+
+    Args:
+        host: it is on.
+    """
+
+    host: str
 
 
 @dataclass(frozen=True)

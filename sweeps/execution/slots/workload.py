@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import gc
 import signal
+import socket
+import sys
+import tempfile
 import threading
+import time
+from pathlib import Path
 from typing import Any
 
 import ray
@@ -17,10 +22,12 @@ from setsweep.sweeps.execution.datasets import DatasetCache, base_key, data_of
 from setsweep.sweeps.execution.executor import Job, Outcome
 from setsweep.sweeps.execution.job_runner import JobRunner
 from setsweep.sweeps.execution.slots.exchange import Line
-from setsweep.sweeps.execution.slots.messages import GiveBack, Parcel, Place, Take, Tell, Watch
+from setsweep.sweeps.execution.slots.messages import GiveBack, Hello, Needs, Parcel, Place, Take, Tell, Unseen, Watch
 from setsweep.trainables.checkpoint import Interrupted
 from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.warm_up import warm_up
+
+SEEN_SECONDS = 10.0  # until a file that was written elsewhere shows, on file systems that remember what was not there
 
 
 class SlotWorkload:
@@ -35,6 +42,7 @@ class SlotWorkload:
         self._exchange, self._slot, self._place = exchange, slot, _place()
         self._line = Line(exchange)
         self._recalled = threading.Event()
+        self._prepare(self._line.ask(Hello()))
         self._handles: dict[str, bytes] = {}
         self._runner = JobRunner(
             DatasetCache(self._load_base), lambda moments: self._line.tell(Tell([*moments])), self._recalled.is_set
@@ -50,12 +58,32 @@ class SlotWorkload:
     def run(self) -> None:
         """Job after job, until there will be no more."""
         outcomes: list[Outcome] = []
-        while not isinstance(answer := self._line.ask(Take(self._slot, self._place, outcomes)), Done):
+        while outcomes or not self._recalled.is_set():
+            answer = self._line.ask(Take(self._slot, self._place, outcomes))
+            if isinstance(answer, Done):
+                return
             try:
                 outcomes = self._do(answer)
             except Interrupted:
                 self._line.ask(GiveBack(self._slot))
                 return
+
+    def _prepare(self, needs: Needs) -> None:
+        """Have the user's modules imported from a folder of this process, and look whether the storage is there."""
+        if needs.files:
+            self._modules = tempfile.TemporaryDirectory(prefix="setsweep-modules-")
+            for name, content in needs.files.items():
+                file = Path(self._modules.name) / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(content)
+            sys.path.insert(0, self._modules.name)
+        deadline = time.monotonic() + SEEN_SECONDS
+        while needs.seen is not None and not needs.seen.exists():
+            if time.monotonic() > deadline:
+                self._line.ask(Unseen(socket.gethostname()))
+                self._recalled.set()
+                return
+            time.sleep(0.5)
 
     def _do(self, parcel: Parcel) -> list[Outcome]:
         if self._recalled.is_set():

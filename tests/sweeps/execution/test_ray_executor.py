@@ -219,6 +219,35 @@ def test_slots_that_have_all_gone_home_end_the_sweep(make_job: Any, train: Any) 
         train(executor, make_job(0))
 
 
+def test_a_storage_that_a_node_does_not_see_ends_the_sweep_before_any_run(
+    make_job: Any, train: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a second machine: the file that is looked for is gone before a slot looks."""
+    executor = RayExecutor(most=1, storage=tmp_path)
+    [seen] = tmp_path.iterdir()
+    seen.unlink()
+    with pytest.raises(
+        ExecutorError, match=f"^--storage must be seen by all nodes of the cluster, got .*{os.uname()[1]}"
+    ):
+        train(executor, make_job(0))
+
+
+def test_modules_of_the_users_own_travel_with_the_slots(make_job: Any, train: Any, tmp_path: Path) -> None:
+    """A module that no worker could find by itself, in a package."""
+    told = tmp_path / "told"
+    files = {"my_nets/__init__.py": b"", "my_nets/parts.py": b"def text():\n    return 'found'\n"}
+
+    def deed() -> None:
+        from my_nets.parts import text
+
+        told.write_text(text())
+
+    executor = RayExecutor(most=1, files=files, storage=tmp_path)
+    [result] = train(executor, make_job(0, keep_model=Sabotage(deed))).values()
+    assert (result.status, told.read_text()) == ("done", "found")
+    assert [path.name for path in tmp_path.iterdir()] == ["told"]
+
+
 @pytest.mark.parametrize("seconds", [0, 5])  # before and after a slot takes the job
 def test_no_thread_of_tune_outlives_an_executor_closed_in_the_middle(make_job: Any, seconds: float) -> None:
     # It would use Ray after its end, and Ray would end the process.

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from setsweep.sweeps.commands.cluster import luggage
 from setsweep.sweeps.commands.cluster.luggage import pack
 from setsweep.sweeps.study.reader import read_study
-from setsweep.sweeps.study.study import Study
+from setsweep.sweeps.study.study import Arm, Study
+from setsweep.sweeps.sweep import own_files
 
 STUDY = """\
 study: own
@@ -68,10 +68,19 @@ def test_modules_go_with_the_python_that_lies_beside_them(own: Study, there: Pat
     assert files(there) == {"own.yaml", "luggage_nets.py", "helpers/__init__.py", "helpers/layers.py"}
 
 
+@pytest.mark.parametrize("section", ["loss", "metrics"])
+def test_modules_of_losses_and_of_metrics_go_as_well(own: Study, section: str) -> None:
+    plain = replace(own, model={"name": "mlp"})
+    assert own_files.own_files(plain) == {}
+    arms = {"mine": Arm(name="mine", loss="luggage_nets:loss")}
+    study = replace(plain, arms=arms) if section == "loss" else replace(plain, metrics=("luggage_nets:metric",))
+    assert own_files.own_files(study)["luggage_nets.py"] == NETS.encode()
+
+
 def test_so_much_python_that_it_can_not_be_meant_is_refused(
     own: Study, there: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(luggage, "MOST_BYTES", len(NETS) - 1)
+    monkeypatch.setattr(own_files, "MOST_BYTES", len(NETS) - 1)
     with pytest.raises(ValueError, match="the modules of a study must have at most"):
         pack(own, there)
 
