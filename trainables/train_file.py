@@ -46,6 +46,8 @@ def train_file(
 def _mapping(plain: object) -> dict[str, object]:
     if not isinstance(plain, dict):
         raise ValueError(f"a configuration must be a mapping, got {plain!r}.")  # noqa: TRY004 - bad input, not a bug
+    if "study" in plain and "arms" in plain:
+        raise ValueError("must be the configuration of one run, got a study, which 'setsweep run' takes.")
     return plain
 
 

@@ -43,6 +43,10 @@ def test_a_function_of_another_package_is_not_called(tmp_path: Path) -> None:
     [
         ("- 1\n", r"a configuration must be a mapping, got \[1\]\."),
         ("", r"a configuration must be a mapping, got null\."),
+        (
+            "study: x\narms: {focal: {}}\n",
+            r"must be the configuration of one run, got a study, which 'setsweep run' takes\.",
+        ),
         (CONFIG.replace("MODEL", "linear").replace("k: 1", "k: 9"), "k"),
     ],
 )

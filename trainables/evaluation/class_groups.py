@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from setsweep.trainables.evaluation.metric import Group
-
-FEW, MANY = 20, 100  # fewer training images than FEW, more than MANY (two-head paper, Table 2)
+from setsweep.trainables.evaluation.metric import FEW, MANY, Group
 
 
 def class_groups(train_class_counts: Tensor) -> dict[Group, Tensor]:

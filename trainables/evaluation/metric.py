@@ -44,6 +44,7 @@ Group = Literal["few", "medium", "many"]
 
 SET_RULES: tuple[SetRule, ...] = ("top", "avg")
 GROUPS: tuple[Group, ...] = ("few", "medium", "many")
+FEW, MANY = 20, 100  # a class has few training images below the first, many above the second (two-head paper, Table 2)
 
 _MACRO = "macro_"
 _MEASURES = (*OF_EXAMPLES, *OF_CLASSES)  # of conformal sets

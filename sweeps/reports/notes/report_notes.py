@@ -8,8 +8,10 @@ from setsweep.sweeps.reports.notes.choices import choice_notes
 from setsweep.sweeps.reports.notes.comparisons import comparison_notes
 from setsweep.sweeps.reports.notes.conformal import conformal_notes
 from setsweep.sweeps.reports.report import Failure, Report
+from setsweep.sweeps.reports.shown_metrics import shown_metrics
 from setsweep.sweeps.reports.wording import count, number, seeds, settings
 from setsweep.sweeps.study.study import Point
+from setsweep.trainables.evaluation.metric import FEW, MANY, Metric
 
 _SHOWN_FAILURES = 10
 _REASON_LENGTH = 120
@@ -39,6 +41,7 @@ def notes(report: Report) -> list[str]:
         *choice_notes(report),
         *_about_unusual(report),
         *conformal_notes(report.study),
+        *_about_groups(report),
         *_about_epochs(report),
         *_about_published(report),
         *_about_learning_rates(report),
@@ -82,6 +85,14 @@ def _about_scope(report: Report) -> str:
         "not another split or other images, which may move means further than their intervals reach, paired "
         "differences less."
     )
+
+
+def _about_groups(report: Report) -> list[str]:
+    """What few, medium and many are, where a table has such a column."""
+    if not any((metric := Metric.find(name)) and metric.group for name in shown_metrics(report)):
+        return []
+    bounds = f"fewer than {FEW}, {FEW} to {MANY} and more than {MANY}"
+    return [f"few, medium and many are classes with {bounds} training images."]
 
 
 def _about_search(report: Report) -> list[str]:

@@ -139,3 +139,12 @@ def test_where_splits_are_drawn_with_the_seeds_intervals_are_over_both(make_stud
     assert notes(build_report(study, results(study)))[1].startswith(
         "Every interval and test is over seeds and the splits that they draw"
     )
+
+
+def test_groups_of_classes_are_explained_where_a_table_has_them(study: Study, results: Any, finished: Outcome) -> None:
+    def outcome(run: Any) -> Any:
+        return replace(finished(run), metrics={**finished(run).metrics, "test/macro_top2_accuracy_few": 0.5})
+
+    said = "few, medium and many are classes with fewer than 20, 20 to 100 and more than 100 training images."
+    assert said in notes(build_report(study, results(study, outcome)))
+    assert said not in notes(build_report(study, results(study)))
