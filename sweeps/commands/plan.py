@@ -120,14 +120,14 @@ def make_plan(
     return Plan(study=study, planner=planner, costs=costs, slots=slots, known=known)
 
 
-def print_plan(plan: Plan) -> None:
-    """Print it as a table and some sentences."""
+def print_plan(plan: Plan, *, unknown: str = UNKNOWN) -> None:
+    """Print it as a table and some sentences; `unknown` where what runs take is not known."""
     study, planner, costs = plan.study, plan.planner, plan.costs
     console = Console()
     for note in study.notes:
         console.print(f"Note: {note}", highlight=False, markup=False)
     console.print(_table(study, planner, costs))
-    console.print(_time(plan) if plan.known else UNKNOWN)
+    console.print(_time(plan) if plan.known else unknown)
     if seen := smallest_difference(study, planner.runs()):
         console.print(seen)
     if study.keep.scores != "none" and all(cost.scores is not None for cost in costs.values()):

@@ -68,17 +68,16 @@ def read_compose(variables: Mapping[str, str]) -> dict[str, Any]:
     return compose
 
 
-@pytest.fixture
-def secrets(tmp_path: Path) -> dict[str, str]:
+@pytest.fixture(scope="session")
+def secrets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What make-env.sh has written."""
-    file = tmp_path / "secrets" / ".env"
-    file.parent.mkdir()
+    file = tmp_path_factory.mktemp("secrets") / ".env"
     subprocess.run(["sh", str(DOCKER / "make-env.sh"), str(file)], check=True, capture_output=True)
     lines = (line.partition("=") for line in file.read_text().splitlines() if not line.startswith("#"))
     return {name: value for name, _, value in lines}
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_compose() -> Callable[[Mapping[str, str]], dict[str, Any]]:
     """See `read_compose`."""
     return read_compose
@@ -120,10 +119,10 @@ class Machine:
         """Join the network of a process, when the machine is there."""
         until((self.folder / "ready").exists, f"the machine {self.name} to be there", 10)
         (self._pid,) = (child.pid for child in psutil.Process(self._keeper.pid).children())
-        port = f"v{self._pid}"
-        ours = ["nsenter", f"--target={switch}", "--net", "ip", "link"]
-        _run(*ours, "add", port, "type", "veth", "peer", "name", "eth0", "netns", str(self._pid))
-        _run(*ours, "set", port, "master", "switch", "up")
+        self._link = ["nsenter", f"--target={switch}", "--net", "ip", "link"]
+        self._port = f"v{self._pid}"
+        _run(*self._link, "add", self._port, "type", "veth", "peer", "name", "eth0", "netns", str(self._pid))
+        _run(*self._link, "set", self._port, "master", "switch", "up")
         for words in (
             "link set lo up",
             f"addr add {self.address}/24 dev eth0",
@@ -154,15 +153,39 @@ class Machine:
         self._started.append(process)
         return process
 
-    def run(self, command: Sequence[str], environment: Mapping[str, str], **options: Any) -> tuple[int, str]:
+    def run(
+        self, command: Sequence[str], environment: Mapping[str, str], *, seconds: float = 300, **options: Any
+    ) -> tuple[int, str]:
         """Run a program to its end: its exit code and what it has said."""
         process = self.start(command, environment, **options)
-        said, _ = process.communicate(timeout=300)
+        said, _ = process.communicate(timeout=seconds)
         return process.returncode, said
 
-    def processes(self) -> list[list[str]]:
-        """The arguments of all that runs on it."""
-        return [child.cmdline() for child in psutil.Process(self._pid).children(recursive=True) if child.is_running()]
+    def inside(self) -> Iterator[psutil.Process]:
+        """All that runs on it, but for its first process."""
+        space = Path(f"/proc/{self._pid}/ns/pid").stat().st_ino
+        for process in psutil.process_iter():
+            with contextlib.suppress(OSError, psutil.Error):  # it has just ended
+                if process.pid != self._pid and Path(f"/proc/{process.pid}/ns/pid").stat().st_ino == space:
+                    yield process
+
+    def kill(self, words: str = "") -> int:
+        """Signal 9 to everything, or to what has these words in its arguments; how many that were."""
+        killed = 0
+        for process in self.inside():
+            with contextlib.suppress(psutil.Error):
+                if words in " ".join(process.cmdline()):
+                    process.kill()
+                    killed += 1
+        return killed
+
+    def cut(self) -> None:
+        """Nothing reaches it and nothing comes from it, not even a word that it is gone."""
+        _run(*self._link, "set", self._port, "down")
+
+    def mend(self) -> None:
+        """The opposite of `cut`."""
+        _run(*self._link, "set", self._port, "up")
 
     def written(self) -> Iterator[Path]:
         """The files that it has written, but for those of volumes."""
@@ -184,9 +207,9 @@ class Machine:
 Machines = Callable[..., dict[str, Machine]]
 
 
-@pytest.fixture
-def machines(tmp_path: Path) -> Iterator[Machines]:
-    """Makes machines from their names and the volumes of each; all of them end with the test."""
+@contextlib.contextmanager
+def network(folder: Path) -> Iterator[Machines]:
+    """Makes machines that see each other, from their names and the volumes of each; all of them end with it."""
     if os.geteuid() != 0 or sys.platform != "linux":
         pytest.skip("namespaces are root's")
     switch = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
@@ -199,15 +222,31 @@ def machines(tmp_path: Path) -> Iterator[Machines]:
         addresses = {name: f"{NETWORK}.{number}" for number, name in enumerate(volumes, start=1)}
         hosts = "127.0.0.1 localhost\n" + "".join(f"{address} {name}\n" for name, address in addresses.items())
         for name, address in addresses.items():
-            made[name] = Machine(name, address, tmp_path / "machines" / name, hosts, volumes[name])
+            made[name] = Machine(name, address, folder / "machines" / name, hosts, volumes[name])
             made[name].plug_in(switch.pid)
         return made
 
-    yield make
-    for machine in made.values():
-        machine.close()
-    switch.kill()
-    switch.wait()
+    try:
+        yield make
+    finally:
+        for machine in made.values():
+            machine.close()
+        switch.kill()
+        switch.wait()
+
+
+@pytest.fixture
+def machines(tmp_path: Path) -> Iterator[Machines]:
+    """See `network`."""
+    with network(tmp_path) as make:
+        yield make
+
+
+@pytest.fixture(scope="session")
+def shared_machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
+    """See `network`; of all tests."""
+    with network(tmp_path_factory.mktemp("network")) as make:
+        yield make
 
 
 def until(condition: Callable[[], object], what: str, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""compose.yaml holds what it promises; that its services run is in test_rehearsal.py."""
+"""compose.yaml holds what it promises; that its services run is in rehearsal."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def folder(tmp_path: Path, empty_database: Path, monkeypatch: pytest.MonkeyPatch
     return tmp_path
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def snapshot() -> Callable[[Path], Snapshot]:
     """Calls read all that a database holds, with MLflow's random ids replaced by level and run key."""
     return _snapshot

@@ -17,7 +17,7 @@ from setsweep.sweeps.commands.cluster.jobs import NOTED, reach, watch
 from setsweep.sweeps.commands.cluster.luggage import pack
 from setsweep.sweeps.commands.exit_codes import DONE, STOPPED
 from setsweep.sweeps.commands.options import as_words, with_budget
-from setsweep.sweeps.commands.plan import make_plan, print_plan
+from setsweep.sweeps.commands.plan import UNKNOWN, make_plan, print_plan
 from setsweep.sweeps.commands.study_names import AnyStudy
 from setsweep.sweeps.execution.capacity import room
 from setsweep.sweeps.execution.cluster_file import Cluster
@@ -26,6 +26,8 @@ from setsweep.trainables.config.run_config import RESULTS_VERSION
 
 if TYPE_CHECKING:
     from setsweep.sweeps.execution.job_service import JobService
+
+UNMEASURED = "What runs take was not measured, since --yes was given; --rate FILE tells it."
 
 
 def command(
@@ -115,7 +117,7 @@ def _agreed(service: JobService, cluster: Cluster, study: Study, *, rate: Path |
                 raise
             console.print(f"What runs take can't be measured here: {error}", markup=False)
             plan = wanted(measured=False)
-    print_plan(plan)
+    print_plan(plan, unknown=UNMEASURED if yes else UNKNOWN)
     if slots == 0:
         console.print(f"No node of {service.address} has room for a run yet: it waits until one joins.")
     if plan.known:

@@ -76,6 +76,7 @@ def test_a_study_is_submitted_and_waited_for(connected: Callable[..., Any], smal
     said = connected("submit", small, "--yes", "--wait")
     assert said.code == 0, said.err
     assert "small: 7 runs" in said.out
+    assert "What runs take was not measured, since --yes was given" in said.out
     assert "Complete. 7 runs: 7 done." in said.out
     assert (folder / "there" / "small" / "journal.jsonl").exists()
     assert (folder / "there" / "mlflow.db").exists(), "records lie where the results do, if nothing says another place"
