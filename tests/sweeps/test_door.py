@@ -101,7 +101,7 @@ def test_a_finished_study_is_read_and_not_run(result: StudyResult, home: Path, m
 
 
 def test_a_study_that_was_never_run_has_no_report(home: Path) -> None:
-    with pytest.raises(ValueError, match=r"^study 'demo' must have been run in .*nowhere, got no journal in"):
+    with pytest.raises(ValueError, match=r"^study 'demo' must have been run in .*nowhere', got no journal in"):
         report(home / "nowhere", "demo")
 
 

@@ -149,7 +149,7 @@ def test_a_study_that_has_begun_has_waiting_runs_and_empty_tables(tmp_path: Path
 
 
 def test_a_study_that_was_not_run_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=rf"^study 'small' must have been run in {tmp_path}, got no journal in "):
+    with pytest.raises(ValueError, match=rf"^study 'small' must have been run in '{tmp_path}', got no journal in "):
         stored_result(str(HERE / "study.yaml"), str(tmp_path))
     with pytest.raises(ValueError, match=r"^STUDY must be one that was run in '.*', got 'nosuch'\."):
         stored_result("nosuch", str(tmp_path))
