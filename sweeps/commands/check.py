@@ -13,7 +13,7 @@ from setsweep.sweeps.commands.study_names import AnyStudy
 from setsweep.sweeps.commands.told import Quiet
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.study_folder import check_same_study, study_folder
-from setsweep.sweeps.study.study import Resources
+from setsweep.sweeps.study.parts import Resources
 
 
 def command(

@@ -28,7 +28,8 @@ from setsweep.sweeps.planning.seed_groups import first_candidate
 from setsweep.sweeps.records.study_folder import stored_planner, study_folder
 from setsweep.sweeps.reports.foresight import smallest_difference
 from setsweep.sweeps.study.design.layout import design
-from setsweep.sweeps.study.study import Resources, Study
+from setsweep.sweeps.study.parts import Resources
+from setsweep.sweeps.study.study import Study
 from setsweep.sweeps.study.text.json_text import json_text
 from setsweep.sweeps.sweep.cost import Cost, can_be_measured, measure, read_rates, save_rates
 from setsweep.sweeps.sweep.preflight import check_functions, check_runs

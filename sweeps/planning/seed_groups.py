@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from setsweep.sweeps.execution.answers import Done, Wait
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
-from setsweep.sweeps.study.study import Resources
+from setsweep.sweeps.study.parts import Resources
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from setsweep.sweeps.statistics.details import Details, Found, details_of
 from setsweep.sweeps.statistics.methods.corrections import Role, Verdict, gatekept
 from setsweep.sweeps.statistics.methods.student import is_below_level
 from setsweep.sweeps.statistics.repeated import looked_at
-from setsweep.sweeps.study.study import Compare, Study, point_key
+from setsweep.sweeps.study.parts import Compare
+from setsweep.sweeps.study.study import Study, point_key
 
 
 @dataclass(frozen=True, kw_only=True)

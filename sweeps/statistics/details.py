@@ -13,7 +13,8 @@ from setsweep.sweeps.statistics.methods.intervals import PairedDifference, diffe
 from setsweep.sweeps.statistics.methods.power import detectable
 from setsweep.sweeps.statistics.methods.simultaneous import SimultaneousInterval, simultaneous_intervals
 from setsweep.sweeps.statistics.methods.student import is_below_level
-from setsweep.sweeps.study.study import Compare, Study
+from setsweep.sweeps.study.parts import Compare
+from setsweep.sweeps.study.study import Study
 from setsweep.trainables.evaluation.metric import Metric
 
 POINTS = 100  # to a whole

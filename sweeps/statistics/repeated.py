@@ -11,7 +11,7 @@ from setsweep.sweeps.statistics.methods.anytime import anytime
 from setsweep.sweeps.statistics.methods.intervals import PairedDifference, differences_by_seed, paired_difference
 from setsweep.sweeps.statistics.methods.looks import overall_p, planned_looks
 from setsweep.sweeps.statistics.methods.student import sample_of, t_quantile, t_tail
-from setsweep.sweeps.study.study import Compare
+from setsweep.sweeps.study.parts import Compare
 
 
 def looked_at(

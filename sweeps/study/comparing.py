@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from setsweep.losses.values import unknown
 from setsweep.sweeps.study.design.addresses import point_for
+from setsweep.sweeps.study.parts import Compare
 from setsweep.sweeps.study.rules import looks_rule, metrics_rule, primary_rule
-from setsweep.sweeps.study.study import Compare, Study
+from setsweep.sweeps.study.study import Study
 from setsweep.sweeps.study.text.findings import Findings, Section
 from setsweep.trainables.conformal.sets import ConformalSets
 from setsweep.trainables.evaluation.metric import plain_accuracies

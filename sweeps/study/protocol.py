@@ -7,18 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from setsweep.losses.values import as_number
+from setsweep.sweeps.study.parts import Confirm, Keep, Resources
 from setsweep.sweeps.study.rules import objectives_rule
-from setsweep.sweeps.study.study import (
-    FIRST_SEARCH_SEED,
-    MAX_SEEDS,
-    Arm,
-    Confirm,
-    Keep,
-    Pruner,
-    Resources,
-    Sampler,
-    Search,
-)
+from setsweep.sweeps.study.study import FIRST_SEARCH_SEED, MAX_SEEDS, Arm, Pruner, Sampler, Search
 from setsweep.sweeps.study.text.findings import Findings, Section
 from setsweep.sweeps.study.training import TrainingBlock
 from setsweep.trainables.config.complete import SEED

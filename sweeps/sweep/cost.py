@@ -17,7 +17,8 @@ import torch
 from setsweep.sweeps.execution.datasets import DatasetCache
 from setsweep.sweeps.execution.executor import Job
 from setsweep.sweeps.execution.job_runner import JobRunner
-from setsweep.sweeps.study.study import Resources, Study
+from setsweep.sweeps.study.parts import Resources
+from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.run_config import RunConfig, Training
 from setsweep.trainables.evaluation.kept.score_store import most_bytes
 from setsweep.trainables.probes.steps import run_seconds

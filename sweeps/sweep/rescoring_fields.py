@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from setsweep.losses.values import unknown
 from setsweep.sweeps.study.comparing import compare_settings
-from setsweep.sweeps.study.study import Compare, Study
+from setsweep.sweeps.study.parts import Compare
+from setsweep.sweeps.study.study import Study
 from setsweep.sweeps.study.text.errors import Location, StudyError, error_line
 from setsweep.sweeps.study.text.source import read_yaml
 from setsweep.trainables.config.complete import check_k

@@ -20,8 +20,9 @@ import pytest
 
 from setsweep.sweeps.planning.candidate import Candidate
 from setsweep.sweeps.planning.planned_run import PlannedRun
+from setsweep.sweeps.study.parts import Compare
 from setsweep.sweeps.study.space import Space
-from setsweep.sweeps.study.study import Arm, Compare, Point, Search, Study
+from setsweep.sweeps.study.study import Arm, Point, Search, Study
 from setsweep.trainables.config.run_config import RunConfig, Training
 from setsweep.trainables.config.run_result import RunResult
 

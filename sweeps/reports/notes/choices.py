@@ -9,7 +9,8 @@ from setsweep.sweeps.planning.looks import Look
 from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.wording import place, seeds
 from setsweep.sweeps.statistics.saturated import Saturated
-from setsweep.sweeps.study.study import Compare, point_key
+from setsweep.sweeps.study.parts import Compare
+from setsweep.sweeps.study.study import point_key
 from setsweep.trainables.evaluation.metric import Metric
 
 _SHOWN = 10

@@ -6,7 +6,8 @@ from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.tables.comparisons import SIGNIFICANT
 from setsweep.sweeps.reports.wording import contrast_name, is_share, number, place, scaled
 from setsweep.sweeps.statistics.contrasts import Contrast, contrasts
-from setsweep.sweeps.study.study import Compare, Study
+from setsweep.sweeps.study.parts import Compare
+from setsweep.sweeps.study.study import Study
 
 
 def comparison_notes(report: Report) -> list[str]:

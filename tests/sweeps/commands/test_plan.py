@@ -13,7 +13,8 @@ import pytest
 import torch
 
 from setsweep.sweeps.planning.planner import Planner
-from setsweep.sweeps.study.study import Resources, Study
+from setsweep.sweeps.study.parts import Resources
+from setsweep.sweeps.study.study import Study
 from setsweep.sweeps.sweep.cost import measure
 
 TWO_POINTS = """\

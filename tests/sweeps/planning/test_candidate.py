@@ -12,7 +12,8 @@ import pytest
 from setsweep.sweeps.planning.candidate import Candidate
 from setsweep.sweeps.planning.looks import Look, look_at
 from setsweep.sweeps.planning.planned_run import PlannedRun
-from setsweep.sweeps.study.study import Compare, Study
+from setsweep.sweeps.study.parts import Compare
+from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.complete import complete_config
 
 FIELDS: dict[str, Any] = {

@@ -10,8 +10,9 @@ import pytest
 from setsweep.sweeps.planning.cell import Cell
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.precision import Pilots
+from setsweep.sweeps.study.parts import Confirm
 from setsweep.sweeps.study.space import Space
-from setsweep.sweeps.study.study import Arm, Confirm, Search, Study
+from setsweep.sweeps.study.study import Arm, Search, Study
 from setsweep.trainables.config.run_result import RunResult
 
 ALPHA = Space(kind="log_uniform", low=0.1, high=10.0, default=1.0)

@@ -20,8 +20,9 @@ from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.reports.formats import render
 from setsweep.sweeps.reports.report import build_report
+from setsweep.sweeps.study.parts import Compare
 from setsweep.sweeps.study.space import Space
-from setsweep.sweeps.study.study import Arm, Compare, Search, Study
+from setsweep.sweeps.study.study import Arm, Search, Study
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.run_result import RunResult
 

@@ -13,7 +13,8 @@ from scipy.stats import t
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.planning.precision import seeds_for
-from setsweep.sweeps.study.study import Confirm, Study
+from setsweep.sweeps.study.parts import Confirm
+from setsweep.sweeps.study.study import Study
 from setsweep.trainables.config.run_result import RunResult
 
 

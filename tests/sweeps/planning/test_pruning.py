@@ -20,8 +20,9 @@ from setsweep.sweeps.planning.seed_groups import SeedGroups, Train
 from setsweep.sweeps.reports.formats import render
 from setsweep.sweeps.reports.report import build_report
 from setsweep.sweeps.reports.sensitivity.tried import searched as tried
+from setsweep.sweeps.study.parts import Confirm, Resources
 from setsweep.sweeps.study.space import Space
-from setsweep.sweeps.study.study import Arm, Confirm, Pruner, Resources, Search, Study
+from setsweep.sweeps.study.study import Arm, Pruner, Search, Study
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.run_result import RunResult
 

@@ -14,7 +14,8 @@ from setsweep.sweeps.execution.simulated_executor import SimulatedExecutor, Weat
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.planning.seed_groups import SeedGroups, Train, cost_class
 from setsweep.sweeps.records.journal import Journal
-from setsweep.sweeps.study.study import Resources, Study
+from setsweep.sweeps.study.parts import Resources
+from setsweep.sweeps.study.study import Study
 from setsweep.sweeps.sweep.loop import Sweep
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.run_result import RunResult

@@ -19,8 +19,9 @@ from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.planning.samplers.suggestions import Suggestions
 from setsweep.sweeps.planning.trials import KnownTrials, Trials
 from setsweep.sweeps.records.journal import Journal
+from setsweep.sweeps.study.parts import Confirm
 from setsweep.sweeps.study.space import Space
-from setsweep.sweeps.study.study import Arm, Confirm, Search, Study
+from setsweep.sweeps.study.study import Arm, Search, Study
 from setsweep.sweeps.sweep.loop import Sweep
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.run_result import RunResult

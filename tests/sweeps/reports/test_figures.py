@@ -14,7 +14,8 @@ from matplotlib.figure import Figure
 from setsweep.sweeps.reports.figures import MOST_BY_ITSELF, numeric_axis, write_figures
 from setsweep.sweeps.reports.panels import file_name
 from setsweep.sweeps.reports.report import Report, build_report
-from setsweep.sweeps.study.study import Compare, Study
+from setsweep.sweeps.study.parts import Compare
+from setsweep.sweeps.study.study import Study
 
 Drawn = dict[str, Figure]
 Outcome = Callable[[Any], Any]

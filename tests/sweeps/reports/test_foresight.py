@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from setsweep.sweeps.reports.foresight import smallest_difference
-from setsweep.sweeps.study.study import Compare, Confirm
+from setsweep.sweeps.study.parts import Compare, Confirm
 
 
 def test_what_so_many_seeds_see_is_told_in_standard_deviations(make_study: Any) -> None:

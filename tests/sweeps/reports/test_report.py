@@ -11,7 +11,7 @@ import pytest
 from setsweep.sweeps.reports.notes.report_notes import notes
 from setsweep.sweeps.reports.report import build_report
 from setsweep.sweeps.reports.tables.report_tables import result_tables
-from setsweep.sweeps.study.study import Compare
+from setsweep.sweeps.study.parts import Compare
 
 
 def test_a_finished_study_is_complete(study: Any, results: Any) -> None:

@@ -13,8 +13,9 @@ from matplotlib.figure import Figure
 
 from setsweep.sweeps.reports.report import Report, build_report
 from setsweep.sweeps.reports.sensitivity_figure import CURVE_FROM, draw_sensitivity
+from setsweep.sweeps.study.parts import Compare
 from setsweep.sweeps.study.space import Space
-from setsweep.sweeps.study.study import Arm, Compare, Search, Study
+from setsweep.sweeps.study.study import Arm, Search, Study
 
 Drawn = dict[str, Figure]
 

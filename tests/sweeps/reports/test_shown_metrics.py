@@ -5,7 +5,8 @@ from typing import Any
 
 from setsweep.sweeps.reports.report import build_report
 from setsweep.sweeps.reports.shown_metrics import in_order, main_metrics, shown_metrics
-from setsweep.sweeps.study.study import Compare, Study
+from setsweep.sweeps.study.parts import Compare
+from setsweep.sweeps.study.study import Study
 from setsweep.trainables.conformal.how import Conformal
 
 

@@ -8,7 +8,7 @@ import pytest
 from setsweep.sweeps.statistics.aggregates import aggregate
 from setsweep.sweeps.statistics.comparisons import Comparison, compare
 from setsweep.sweeps.statistics.methods.corrections import corrected
-from setsweep.sweeps.study.study import Compare
+from setsweep.sweeps.study.parts import Compare
 
 PRIMARY = "test/avg2_accuracy"  # the test twin of the study's objective
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from setsweep.sweeps.statistics.contrasts import contrasts
-from setsweep.sweeps.study.study import Arm, Compare
+from setsweep.sweeps.study.parts import Compare
+from setsweep.sweeps.study.study import Arm
 
 
 def _own(study: Any, **ks: int) -> Any:

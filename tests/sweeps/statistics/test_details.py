@@ -13,7 +13,8 @@ from setsweep.sweeps.statistics.contrasts import Contrast
 from setsweep.sweeps.statistics.details import Details, Found, details_of, first_level
 from setsweep.sweeps.statistics.methods.intervals import paired_difference
 from setsweep.sweeps.statistics.methods.power import detectable
-from setsweep.sweeps.study.study import Arm, Compare, Study
+from setsweep.sweeps.study.parts import Compare
+from setsweep.sweeps.study.study import Arm, Study
 
 SETTINGS: dict[str, Any] = {"data": {"name": "digits"}, "model": {"name": "linear"}, "training": {}, "k": (2,)}
 ARMS = {name: Arm(name=name, loss="cross_entropy") for name in ("a", "b")}

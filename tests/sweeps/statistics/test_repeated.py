@@ -10,7 +10,7 @@ from setsweep.sweeps.statistics.methods.anytime import anytime
 from setsweep.sweeps.statistics.methods.intervals import paired_difference
 from setsweep.sweeps.statistics.methods.looks import overall_p, planned_looks
 from setsweep.sweeps.statistics.repeated import looked_at
-from setsweep.sweeps.study.study import Compare
+from setsweep.sweeps.study.parts import Compare
 
 SEEDS = tuple(range(10))
 DRAWN = np.random.default_rng(0).normal(0.5, 1.0, 10)

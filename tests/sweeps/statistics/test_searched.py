@@ -13,8 +13,9 @@ from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.statistics.methods.best import certificate
 from setsweep.sweeps.statistics.searched import gap, searched
+from setsweep.sweeps.study.parts import Compare, Confirm
 from setsweep.sweeps.study.space import Space
-from setsweep.sweeps.study.study import Arm, Compare, Confirm, Search, Study
+from setsweep.sweeps.study.study import Arm, Search, Study
 from setsweep.trainables.config.run_result import RunResult
 
 ALPHA = Space(kind="log_uniform", low=0.1, high=10.0, default=1.0)

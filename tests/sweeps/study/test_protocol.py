@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from setsweep.sweeps.study.parts import Resources
 from setsweep.sweeps.study.protocol import seeds_rule
-from setsweep.sweeps.study.study import Pruner, Resources, Search, Study
+from setsweep.sweeps.study.study import Pruner, Search, Study
 from setsweep.sweeps.study.text.errors import StudyError
 
 Errors = Callable[..., list[str]]

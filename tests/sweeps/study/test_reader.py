@@ -9,9 +9,10 @@ from collections.abc import Callable
 import pytest
 
 from setsweep.data import DATASETS
+from setsweep.sweeps.study.parts import Compare, Resources
 from setsweep.sweeps.study.reader import FIELDS, read_study
 from setsweep.sweeps.study.space import Space
-from setsweep.sweeps.study.study import Arm, Compare, Resources, Search, Study
+from setsweep.sweeps.study.study import Arm, Search, Study
 from setsweep.sweeps.study.text.errors import StudyError
 from setsweep.sweeps.study.text.source import bundled_studies
 from setsweep.trainables.config.run_config import Training

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import torch
 
-from setsweep.sweeps.study.study import Arm, Resources, Study
+from setsweep.sweeps.study.parts import Resources
+from setsweep.sweeps.study.study import Arm, Study
 from setsweep.sweeps.sweep.cost import Cost, can_be_measured, read_rates, save_rates
 from setsweep.trainables.config.complete import complete_config
 from setsweep.trainables.config.run_config import RunConfig

@@ -15,8 +15,9 @@ from setsweep.sweeps.execution.datasets import DatasetCache, load_base_of
 from setsweep.sweeps.execution.executor import Executor, Job
 from setsweep.sweeps.execution.local_executor import LocalExecutor
 from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.study.parts import Resources
 from setsweep.sweeps.study.reader import read_study
-from setsweep.sweeps.study.study import Resources, Study
+from setsweep.sweeps.study.study import Study
 from setsweep.sweeps.sweep.executors import Where, opened
 
 IN_PROCESS = Where(in_process=True)

@@ -16,8 +16,9 @@ from setsweep.sweeps.execution.simulated_executor import SimulatedExecutor, Weat
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.journal import Journal
+from setsweep.sweeps.study.parts import Compare, Keep
 from setsweep.sweeps.study.space import Space
-from setsweep.sweeps.study.study import Arm, Compare, Keep, Search, Study
+from setsweep.sweeps.study.study import Arm, Search, Study
 from setsweep.sweeps.sweep.loop import Sweep, model_criterion
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.run_result import RunResult

@@ -19,7 +19,8 @@ from setsweep.sweeps.records.mlflow_pages.texts import (
     sentence,
 )
 from setsweep.sweeps.statistics.aggregates import Aggregate, aggregate
-from setsweep.sweeps.study.study import Compare, Study
+from setsweep.sweeps.study.parts import Compare
+from setsweep.sweeps.study.study import Study
 
 Make = Callable[..., Any]
 

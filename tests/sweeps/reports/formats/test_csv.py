@@ -14,7 +14,8 @@ import pytest
 
 from setsweep.sweeps.reports.formats.csv import comparisons, text
 from setsweep.sweeps.reports.report import Report, build_report
-from setsweep.sweeps.study.study import Compare, Study
+from setsweep.sweeps.study.parts import Compare
+from setsweep.sweeps.study.study import Study
 
 
 def _rows(report: Report) -> list[dict[str, str]]:

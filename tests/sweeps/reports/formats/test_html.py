@@ -11,7 +11,8 @@ from typing import Any
 from setsweep.sweeps.reports.formats.html import text
 from setsweep.sweeps.reports.panels import add_title, panels, save
 from setsweep.sweeps.reports.report import Report, build_report
-from setsweep.sweeps.study.study import Arm, Compare
+from setsweep.sweeps.study.parts import Compare
+from setsweep.sweeps.study.study import Arm
 
 
 def test_a_page_is_well_formed_and_needs_no_other_file(make_study: Any, results: Any) -> None:

@@ -13,7 +13,8 @@ import pytest
 from setsweep.sweeps.reports.formats.csv import text as as_csv
 from setsweep.sweeps.reports.formats.html import text as as_html
 from setsweep.sweeps.reports.report import Report, build_report
-from setsweep.sweeps.study.study import Arm, Compare
+from setsweep.sweeps.study.parts import Compare
+from setsweep.sweeps.study.study import Arm
 
 HOSTILE = [
     "</script><script>alert(1)</script>",

@@ -7,7 +7,8 @@ from typing import Any
 
 from setsweep.sweeps.reports.formats.markdown import text
 from setsweep.sweeps.reports.report import Report, build_report
-from setsweep.sweeps.study.study import Arm, Compare
+from setsweep.sweeps.study.parts import Compare
+from setsweep.sweeps.study.study import Arm
 
 
 def _pipe_rows(shown: str) -> list[list[str]]:

@@ -13,7 +13,8 @@ from setsweep.sweeps.reports.formats.terminal import blocks_text, text
 from setsweep.sweeps.reports.report import Report, build_report
 from setsweep.sweeps.reports.tables.comparisons import primary_tables
 from setsweep.sweeps.reports.tables.report_tables import all_tables
-from setsweep.sweeps.study.study import Arm, Compare
+from setsweep.sweeps.study.parts import Compare
+from setsweep.sweeps.study.study import Arm
 
 
 def _headings(shown: str) -> list[list[str]]:

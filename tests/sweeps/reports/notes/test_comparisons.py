@@ -10,7 +10,8 @@ import pytest
 
 from setsweep.sweeps.reports.notes.comparisons import comparison_notes
 from setsweep.sweeps.reports.report import Report, build_report
-from setsweep.sweeps.study.study import Compare, Study
+from setsweep.sweeps.study.parts import Compare
+from setsweep.sweeps.study.study import Study
 
 Outcome = Callable[[Any], Any]
 

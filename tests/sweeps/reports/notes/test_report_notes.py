@@ -10,7 +10,8 @@ import pytest
 
 from setsweep.sweeps.reports.notes.report_notes import notes, progress
 from setsweep.sweeps.reports.report import Report, build_report
-from setsweep.sweeps.study.study import Arm, Compare, Search, Study
+from setsweep.sweeps.study.parts import Compare
+from setsweep.sweeps.study.study import Arm, Search, Study
 
 Outcome = Callable[[Any], Any]
 

@@ -9,7 +9,7 @@ import pytest
 
 from setsweep.sweeps.reports.sensitivity.found import look_at
 from setsweep.sweeps.reports.sensitivity.sensitivity import build_sensitivity, primary_accuracy
-from setsweep.sweeps.study.study import Compare
+from setsweep.sweeps.study.parts import Compare
 
 SEARCHED = {"avgk": {"alpha": {"log_uniform": [0.1, 10]}, "k": 2}}
 

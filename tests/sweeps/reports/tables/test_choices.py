@@ -17,8 +17,9 @@ from setsweep.sweeps.reports.notes.choices import choice_notes
 from setsweep.sweeps.reports.report import Report, build_report
 from setsweep.sweeps.reports.tables.choices import choice_tables
 from setsweep.sweeps.reports.tables.table import Table
+from setsweep.sweeps.study.parts import Compare, Confirm
 from setsweep.sweeps.study.space import Space
-from setsweep.sweeps.study.study import Arm, Compare, Confirm, Search, Study
+from setsweep.sweeps.study.study import Arm, Search, Study
 from setsweep.trainables.config.run_result import RunResult
 
 ALPHA = Space(kind="log_uniform", low=0.1, high=10.0, default=1.0)

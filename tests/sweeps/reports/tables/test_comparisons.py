@@ -8,7 +8,8 @@ from typing import Any
 from setsweep.sweeps.reports.report import Report, build_report
 from setsweep.sweeps.reports.tables.comparisons import difference_tables, over_sets_tables, primary_tables
 from setsweep.sweeps.reports.tables.table import Table
-from setsweep.sweeps.study.study import Arm, Compare, Study
+from setsweep.sweeps.study.parts import Compare
+from setsweep.sweeps.study.study import Arm, Study
 
 Outcome = Callable[[Any], Any]
 

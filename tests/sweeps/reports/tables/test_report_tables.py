@@ -10,7 +10,8 @@ from typing import Any
 from setsweep.sweeps.reports.report import Report, build_report
 from setsweep.sweeps.reports.tables.report_tables import all_tables, result_tables
 from setsweep.sweeps.reports.tables.table import Cell, Table
-from setsweep.sweeps.study.study import Compare, Study
+from setsweep.sweeps.study.parts import Compare
+from setsweep.sweeps.study.study import Study
 
 Outcome = Callable[[Any], Any]
 
