@@ -8,7 +8,7 @@ export MLFLOW_DISABLE_TELEMETRY := true
 EDITABLE := PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip install --quiet \
 	--constraint constraints.txt --editable
 
-.PHONY: demo test lint types layers tests slow browser coverage benchmarks docs clean
+.PHONY: demo test lint types layers tests slow kills browser coverage benchmarks docs clean
 
 demo: $(VENV)/installed
 	$(BIN)/setsweep run demo
@@ -54,6 +54,9 @@ docs: $(VENV)/installed
 
 slow: $(VENV)/tested
 	$(BIN)/pytest -m slow
+
+kills: $(VENV)/tested
+	$(BIN)/pytest -m kills
 
 browser: $(VENV)/tested
 	$(BIN)/pytest -m browser

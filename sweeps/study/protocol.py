@@ -247,7 +247,10 @@ RESOURCES: dict[str, Setting] = {
         whole(1, besides=("auto",)), 1, "of a configuration that train together; auto: as many as is measured best"
     ),
     "max_slots": Setting(
-        whole(1), None, "that train at once; an autoscaler is asked for so many; default: as many as fit", unit="runs"
+        whole(1, besides=(None,)),
+        None,
+        "that train at once; an autoscaler is asked for so many; default: as many as fit",
+        unit="runs",
     ),
 }
 

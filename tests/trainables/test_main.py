@@ -100,7 +100,7 @@ def test_a_diverged_run_exits_with_1(path: Path, capsys: pytest.CaptureFixture[s
         (CONFIG.replace("linear", "small_cnn").replace("digits", "circle"), "model small_cnn must get images"),
         (CONFIG.replace("name: digits", "name: cifar100"), "cifar-100-python"),
         ("- a list\n", "a configuration must be a mapping, got ['a list']."),
-        ("", "a configuration must be a mapping, got None."),
+        ("", "a configuration must be a mapping, got null."),
         ("data: {name: digits\n", "must close every {, got the end of the text."),
         ("data: !!python/object/apply:os.getcwd []\n", "tags that run code are not read"),
     ],

@@ -261,7 +261,7 @@ def test_what_only_steers_the_training_may_change_at_a_restore(values: dict[str,
 
 
 def test_a_folder_without_a_checkpoint_of_this_version_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"^checkpoint must be one of this version of setsweep, got .*run\.pt\.$"):
+    with pytest.raises(ValueError, match=r"^checkpoint must be one of this version of setsweep, got '.*run\.pt'\.$"):
         begun({}).load(tmp_path)
 
 

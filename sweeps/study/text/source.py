@@ -167,8 +167,8 @@ def open_study(path_or_name: str | FilePath) -> tuple[str, str]:
 
 def open_bundled(name: str) -> tuple[str, str]:
     """The text of the bundled study of that name, whatever lies in the current folder, and its path for messages."""
-    file = _bundle()[name]
-    return file.read_text(encoding="utf-8"), str(file).rpartition("setsweep/")[2]
+    path = _bundle()[name]
+    return (_studies() / path).read_text(encoding="utf-8"), f"sweeps/studies/{path}"
 
 
 def _content(path: FilePath) -> bytes:
@@ -185,8 +185,12 @@ def bundled_studies() -> list[str]:
     return sorted(_bundle())
 
 
-def _bundle() -> dict[str, Traversable]:
+def _bundle() -> dict[str, str]:
     """The files by the names of the studies; those that repeat a paper's experiments lie in a folder of their own."""
-    folder = resources.files("setsweep.sweeps") / "studies"
-    files = [*folder.iterdir(), *(folder / "papers").iterdir()]
-    return {file.name.removesuffix(".yaml"): file for file in files if file.name.endswith(".yaml")}
+    folders = {"": _studies(), "papers/": _studies() / "papers"}
+    files = [(below, file.name) for below, folder in folders.items() for file in folder.iterdir()]
+    return {file.removesuffix(".yaml"): below + file for below, file in files if file.endswith(".yaml")}
+
+
+def _studies() -> Traversable:
+    return resources.files("setsweep.sweeps") / "studies"

@@ -82,7 +82,7 @@ def test_what_was_measured_is_taken_elsewhere(setsweep: Callable[..., Any], fold
         (None, "must be a file that 'plan --save-rate' has written"),
         ("[1]", "must be a file that 'plan --save-rate' has written"),
         ("seconds_per_epoch: {focal: 1}", "must have seconds_per_epoch of every arm, got none of cross_entropy"),
-        ("seconds_per_epoch: {cross_entropy: -1}", "cross_entropy of rates.yaml must be > 0, got -1"),
+        ("seconds_per_epoch: {cross_entropy: -1}", "cross_entropy of 'rates.yaml' must be > 0, got -1"),
     ],
 )
 def test_a_file_that_tells_no_rates_is_refused(

@@ -66,7 +66,7 @@ def test_numbers_that_spread_widely_are_on_a_logarithmic_axis_which_has_a_place_
 def test_among_others_numbers_are_spaced_evenly_in_the_order_given(axis: Axes) -> None:
     values = [128, 32, "full", None]
     assert lay_out(axis, values, natural_scale(values)) == {128: 0.0, 32: 1.0, "full": 2.0, None: 3.0}
-    assert _labels(axis) == ["128", "32", "full", "None"]
+    assert _labels(axis) == ["128", "32", "full", "null"]
     assert lay_out(axis, ["full"], natural_scale(["full"]))["full"] == 0.0
 
 

@@ -59,7 +59,7 @@ def test_their_metrics_can_be_compared_and_shown(read_text: Read, example: str) 
         (("conformal.scores=lac",), "conformal: must be left out without coverage, got scores."),
         (("coverage=0.9", "compare.show=[test/lac95_coverage]"), "compare.show: unknown test metric 'test/lac95_coverage'. Did you mean 'test/lac90_coverage'?"),
         (("data.calibration=1",), "data.calibration: must be >= 0 and < 1, got 1."),
-        (("coverage=0.9", "search.objective=val/lac90_set_size"), "search.objective: unknown validation metric 'val/lac90_set_size'."),
+        (("coverage=0.9", "search.objective=val/lac90_set_size"), "search.objective: must be an accuracy or a set size by a rule, as no choice may see the calibration split"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_told(errors_of: Errors, example: str, overrides: tuple[str, ...], rule: str) -> None:

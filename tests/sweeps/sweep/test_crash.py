@@ -1,4 +1,4 @@
-"""A driver that is killed leaves a cluster beside which the next one goes on. More kills: test_kills.py."""
+"""A driver that is killed (``make kills``) leaves a cluster; the next goes on beside it. More kills: test_kills.py."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ def uninterrupted(setsweep: Command, slower: Path) -> bytes:
     return report
 
 
+@pytest.mark.kills
 @pytest.mark.timeout(300)
 def test_a_study_whose_driver_is_killed_on_ray_goes_on_beside_what_is_left_of_it(
     spawn: Command, slower: Path, uninterrupted: bytes, snapshot: Callable[[Path], Any]

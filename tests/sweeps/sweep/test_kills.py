@@ -1,6 +1,7 @@
 """Signal 9 at random moments to whatever takes part: nothing is lost, nothing is there twice, the table is the same.
 
-``pytest -m slow tests/sweeps/sweep/test_kills.py`` is the long form: up to twenty kills in each of eight studies.
+``make kills``, which CI runs, kills drivers with a fixed seed; ``pytest -m slow tests/sweeps/sweep/test_kills.py`` is
+the long form: up to twenty kills in each of eight studies.
 """
 
 from __future__ import annotations
@@ -106,6 +107,7 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory, empty_database: Path
     return (folder / REPORT).read_bytes(), _points(snapshot(folder))
 
 
+@pytest.mark.kills
 @pytest.mark.timeout(600)
 def test_a_study_survives_kills_of_its_driver(
     spawn: Command, study: Path, uninterrupted: Any, snapshot: Command

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,7 @@ def test_parts_that_do_not_fit_end_the_command_with_the_arm_and_the_reason(
     (tmp_path / "own_nets.py").write_text(OWN)
     code, told = run(old, new)
     assert code == BAD_INPUT
-    assert "wrong.yaml: cross_entropy: " in told
+    assert re.search(r"wrong\.yaml(:\d+)?: cross_entropy: ", told)
     assert message in told
     journal = tmp_path / "setsweep-results" / "wrong" / "journal.jsonl"
     assert '"record":"result"' not in journal.read_text()

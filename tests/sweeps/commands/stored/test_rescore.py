@@ -39,7 +39,7 @@ def test_what_scores_tell_is_written_into_a_folder_that_is_made_or_refused(setsw
     paths = [Path(line) for line in said.out.splitlines()[-4:]]
     assert [path.name for path in paths] == ["set_sizes.csv", "accuracy_by_k.csv", "per_class.csv", "per_class-1.png"]
     sizes, _, per_class = (path.read_text().splitlines() for path in paths[:3])
-    assert {row.rpartition(",")[2] for row in sizes[1:]} == {"1", "3"}
+    assert {row.rpartition(",")[2] for row in sizes[1:]} == {"top1", "top3", "avg1", "avg3"}
     assert {" ".join(row.split(",")[-2:]) for row in per_class[1:]} == {"top 1", "avg 1", "top 3", "avg 3"}
 
     (tmp_path / "taken").write_text("")

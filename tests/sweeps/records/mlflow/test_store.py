@@ -105,7 +105,7 @@ def test_the_study_run_carries_tables_study_file_and_figures(
     kept = {path.name: path.read_text() for path in (folder / "mlruns").rglob("*.*") if path.is_file()}
     assert note.startswith("tables\n")
     assert note.endswith("(Shortened to what MLflow takes here.)")
-    assert kept == {"curve.svg": "<svg/>", "report.md": "tables\n" * 5000, "study.yaml": "study: which-loss\n"}
+    assert kept == {"curve.svg": "<svg/>", "report.md": "tables\n" * 5000, "study.yaml": study.text}
 
 
 def test_runs_without_a_number_are_failed_runs_with_their_reason(

@@ -72,4 +72,4 @@ def test_without_a_page_the_tables_are_the_description_as_far_as_mlflow_takes_th
     assert len(note) <= 8000
     assert note.endswith("(Shortened to what MLflow takes here.)")
     kept = {path.name: path.read_text() for path in (folder / "mlruns").rglob("*.*") if path.is_file()}
-    assert kept == {"report.md": "tables\n" * 2000, "study.yaml": "study: which-loss\n"}
+    assert kept == {"report.md": "tables\n" * 2000, "study.yaml": study.text}
