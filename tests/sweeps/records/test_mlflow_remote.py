@@ -102,7 +102,7 @@ def test_only_who_may_write_can_run_and_the_others_are_told_before_training(
     assert f"\n{server}/#/experiments/1/runs?" in writer.err
     assert ADMIN[1] not in writer.err
 
-    (folder / "small.yaml").write_text((folder / "small.yaml").read_text() + "# one more line\n")
+    (folder / "small.yaml").write_text((folder / "small.yaml").read_text() + "about: What is new.\n")
     reader = run_as(server, READER)
     assert reader.code == 2
     assert "got 403 (the user may not)." in reader.err
