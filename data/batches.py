@@ -33,7 +33,7 @@ def normalise(inputs: Tensor, mean: Sequence[float] | None, std: Sequence[float]
     """
     if inputs.dtype != torch.uint8:
         return inputs.float()
-    factor, offset = _factor_and_offset(tuple(mean or (0.0,)), tuple(std or (1.0,)), inputs.device)
+    factor, offset = _factor_and_offset(mean, std, inputs.device)
     return inputs.to(torch.float32).mul_(factor).add_(offset)
 
 
@@ -51,14 +51,20 @@ class PixelScale:
 
     def normalise(self, image: np.ndarray[Any, np.dtype[np.float32]]) -> None:
         """Normalise pixels (channels, height, width) in 0..255 in place: to the bit as `normalise` does."""
-        factor, offset = _factor_and_offset(tuple(self.mean or (0.0,)), tuple(self.std or (1.0,)), torch.device("cpu"))
+        factor, offset = _factor_and_offset(self.mean, self.std, torch.device("cpu"))
         image *= factor.numpy()
         image += offset.numpy()
 
 
-@lru_cache(maxsize=16)  # made once: on a GPU each making waits for the device
-def _factor_and_offset(mean: tuple[float, ...], std: tuple[float, ...], device: torch.device) -> tuple[Tensor, Tensor]:
+def _factor_and_offset(
+    mean: Sequence[float] | None, std: Sequence[float] | None, device: torch.device
+) -> tuple[Tensor, Tensor]:
     """What pixels are multiplied by, and what is added: each (channels, 1, 1)."""
+    return _made(tuple(mean or (0.0,)), tuple(std or (1.0,)), device)
+
+
+@lru_cache(maxsize=16)  # made once: on a GPU each making waits for the device
+def _made(mean: tuple[float, ...], std: tuple[float, ...], device: torch.device) -> tuple[Tensor, Tensor]:
     factor = [1 / (255 * deviation) for deviation in std]
     offset = [-centre / deviation for centre, deviation in zip(mean, std, strict=True)]
     return (
