@@ -111,11 +111,17 @@ DECLARATION = DatasetDeclaration(
     about="Points on the unit circle in 6 classes with one or two modes, drawn anew from each run's seed.",
     source="Sawada, Kaneko and Sagi (2020), section IV",
     settings={
-        "sigma": DataSetting(default=10.0, above=0, unit="degrees", about="standard deviation of a mode"),
-        "shift": DataSetting(default=0.0, low=0, high=360, unit="degrees", about="from the major to the minor mode"),
-        "minor": DataSetting(default=1 / 3, low=0, high=1, about="probability of the minor mode"),
-        "classes": DataSetting(default=6, low=2, about="number of classes, evenly spaced"),
-        "per_class": DataSetting(default=300, low=1, unit="points", about="of each class in each split"),
+        "sigma": DataSetting(
+            default=10.0, above=0, unit="degrees", about="standard deviation of a mode", decides_task=True
+        ),
+        "shift": DataSetting(
+            default=0.0, low=0, high=360, unit="degrees", about="from the major to the minor mode", decides_task=True
+        ),
+        "minor": DataSetting(default=1 / 3, low=0, high=1, about="probability of the minor mode", decides_task=True),
+        "classes": DataSetting(default=6, low=2, about="number of classes, evenly spaced", decides_task=True),
+        "per_class": DataSetting(
+            default=300, low=1, unit="points", about="of each class in each split", decides_task=True
+        ),
         **OF_RUN,
     },
     load=draw_circle,

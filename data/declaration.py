@@ -22,6 +22,8 @@ class DataSetting:
         unit: what it is counted in, e.g. "pixels"; empty where it has none.
         about: what it does, one phrase.
         later: it came after the first results: a run with its default is the run that it was before.
+        decides_task: it decides what is measured (classes, examples, splits), so that studies may have it in their grid
+            and not in their search, which would choose what is easiest.
     """
 
     default: Any
@@ -34,6 +36,7 @@ class DataSetting:
     unit: str = ""
     about: str = ""
     later: bool = False
+    decides_task: bool = False
 
 
 SETTING = "setting"  # under which the metadata of a dataclass's field have its row
@@ -48,7 +51,7 @@ LABEL_NOISE = {
 }
 CALIBRATION = {
     "calibration": DataSetting(
-        default=0.0, low=0, below=1, later=True,
+        default=0.0, low=0, below=1, later=True, decides_task=True,
         about="share of the validation split set apart for conformal sets, drawn from each run's seed",
     )
 }  # fmt: skip
@@ -59,6 +62,7 @@ SPLIT_SEED = DataSetting(
     default=0,
     low=0,
     besides=(SPLIT_OF_RUN,),
+    decides_task=True,
     about="of the split into training and validation; run: each run's seed, a copy of the data in memory for each",
 )
 

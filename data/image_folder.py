@@ -46,7 +46,7 @@ def image_settings(normalisations: Mapping[str, Any]) -> dict[str, DataSetting]:
         "crop": DataSetting(default=224, low=1, unit="pixels", about="side of the window that the model is given"),
         "store": DataSetting(default="files", choices=("files", "memory"), about="decode as needed, or all once"),
         "unreadable": DataSetting(
-            default="error", choices=("error", "skip"), about="what an image that can't be read is"
+            default="error", choices=("error", "skip"), about="what an image that can't be read is", decides_task=True
         ),
         "normalisation": DataSetting(default=names[0], choices=names, about="mean and deviation of the pixels"),
     }
@@ -213,11 +213,13 @@ DECLARATION = DatasetDeclaration(
     source="a folder below the data root",
     settings={
         **OF_RUN,
-        "folder": DataSetting(default="images", about="below the data root, or an absolute path"),
+        "folder": DataSetting(default="images", about="below the data root, or an absolute path", decides_task=True),
         **image_settings(NORMALISATIONS),
-        "val_fraction": DataSetting(default=0.1, above=0, below=1, about="of each class, where there is no folder val"),
+        "val_fraction": DataSetting(
+            default=0.1, above=0, below=1, about="of each class, where there is no folder val", decides_task=True
+        ),
         "test_fraction": DataSetting(
-            default=0.2, above=0, below=1, about="of each class, where there is no folder test"
+            default=0.2, above=0, below=1, about="of each class, where there is no folder test", decides_task=True
         ),
         "split_seed": SPLIT_SEED,
     },

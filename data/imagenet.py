@@ -104,7 +104,12 @@ DECLARATION = DatasetDeclaration(
         **OF_RUN,
         **image_settings(NORMALISATION),
         "val_per_class": DataSetting(
-            default=50, low=1, high=_SMALLEST - 1, unit="images", about="of each class, held out of training"
+            default=50,
+            low=1,
+            high=_SMALLEST - 1,
+            unit="images",
+            about="of each class, held out of training",
+            decides_task=True,
         ),
         "split_seed": SPLIT_SEED,
     },

@@ -17,16 +17,17 @@ from setsweep.trainables.config.sections import check_hyperparameter, declared_s
 from setsweep.trainables.config.training import check_value
 
 
-def read_arms(findings: Findings, training: TrainingBlock, *, k: int) -> dict[str, Arm]:
+def read_arms(findings: Findings, training: TrainingBlock, searched: Mapping[str, Space], *, k: int) -> dict[str, Arm]:
     """The arms in the order of the file, those without an error.
 
     Args:
         findings: receives what is wrong.
-        training: its searched values are searched by every arm that does not say otherwise.
+        training: the study's.
+        searched: what data, model and training search, by path; every arm does that does not say otherwise.
         k: the set size of losses that need one and whose arm gives none.
     """
     arms = _as_mapping(findings)
-    read = (_read_arm(findings, name, settings, training, k) for name, settings in arms.items())
+    read = (_read_arm(findings, name, settings, training, searched, k) for name, settings in arms.items())
     return {arm.name: arm for arm in read if arm is not None}
 
 
@@ -47,7 +48,9 @@ def _as_mapping(findings: Findings) -> Mapping[str, Any]:
     return arms
 
 
-def _read_arm(findings: Findings, name: str, settings: Any, training: TrainingBlock, k: int) -> Arm | None:
+def _read_arm(
+    findings: Findings, name: str, settings: Any, training: TrainingBlock, shared: Mapping[str, Space], k: int
+) -> Arm | None:
     field = ("arms", name)
     findings.checked(field, name_rule("an arm's name").check, name)
     settings = {} if settings is None else settings
@@ -73,9 +76,9 @@ def _read_arm(findings: Findings, name: str, settings: Any, training: TrainingBl
                 fixed[path] = _checked(loss, path, value)
         except ValueError as error:
             findings.add((*field, key), str(error))
-    for path, space in training.searched.items():
-        if f"training.{path}" not in fixed:
-            searched.setdefault(f"training.{path}", space)
+    for path, space in shared.items():
+        if path not in fixed:
+            searched.setdefault(path, space)
     return Arm(name=name, loss=loss, fixed=fixed, searched=searched)
 
 

@@ -9,6 +9,7 @@ from typing import Any, get_args
 from setsweep.losses.values import as_number
 from setsweep.sweeps.study.parts import Confirm, Keep, Resources
 from setsweep.sweeps.study.rules import objectives_rule
+from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.study import FIRST_SEARCH_SEED, MAX_SEEDS, Arm, Pruner, Sampler, Search
 from setsweep.sweeps.study.text.findings import Findings, Section
 from setsweep.sweeps.study.training import TrainingBlock
@@ -135,11 +136,20 @@ def _check_sampler(findings: Findings, search: Search) -> None:
         findings.add(("search", "batch"), rule)
 
 
-def check_search(findings: Findings, search: Search | None, arms: Mapping[str, Arm], training: TrainingBlock) -> None:
-    """A search and something to search come together; some samplers need spaces of their kind."""
-    anything = training.searched or any(arm.searched for arm in arms.values())
-    if search is not None and not anything and not findings.within("arms", "training"):
-        findings.add(("search",), "has no candidates: no value of the arms or of training is searched.")
+def check_search(
+    findings: Findings, search: Search | None, arms: Mapping[str, Arm], searched: Mapping[str, Space]
+) -> None:
+    """A search and something to search come together; some samplers need spaces of their kind.
+
+    Args:
+        findings: receives what is wrong.
+        search: the study's.
+        arms: the study's, those without an error.
+        searched: what data, model and training search, by path.
+    """
+    anything = searched or any(arm.searched for arm in arms.values())
+    if search is not None and not anything and not findings.within("arms", "training", "data", "model"):
+        findings.add(("search",), "has no candidates: no value of the arms, of data, model or training is searched.")
     for arm in arms.values():
         for path, space in arm.searched.items():
             field = searched_field(findings, arm, path)
@@ -166,7 +176,7 @@ def _check_grid_sampler(findings: Findings, search: Search, arm: Arm) -> None:
 
 
 def searched_field(findings: Findings, arm: Arm, path: str) -> tuple[str, ...]:
-    """Where a value that an arm searches was given: in the arm, or in the study's training."""
+    """Where a value that an arm searches was given: in the arm, or in the study's data, model or training."""
     own = ("arms", arm.name, path.removeprefix("loss."))
     return own if findings.source.has(own) else tuple(path.split("."))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from setsweep.sweeps.study.comparing import check_compare, read_compare
 from setsweep.sweeps.study.design.grid import check_grid_alone, read_grid
 from setsweep.sweeps.study.design.points import check_points
 from setsweep.sweeps.study.design.sensitivity import read_sensitivity
+from setsweep.sweeps.study.named_sections import read_named_section
 from setsweep.sweeps.study.protocol import (
     check_device,
     check_search,
@@ -31,7 +32,7 @@ from setsweep.sweeps.study.text.source import Source, open_bundled, open_study, 
 from setsweep.sweeps.study.training import TrainingBlock, fill_in_preset, fit_milestones, read_training
 from setsweep.trainables.config.complete import METRICS, check_k
 from setsweep.trainables.config.coverage import COVERAGE
-from setsweep.trainables.config.sections import check_data, check_model, num_classes
+from setsweep.trainables.config.sections import num_classes
 from setsweep.trainables.config.training import default_training, nest
 from setsweep.trainables.conformal.how import CONFORMAL, Conformal
 from setsweep.trainables.conformal.sets import all_sets
@@ -143,21 +144,23 @@ def _read(findings: Findings, *, path: str, notes: tuple[str, ...]) -> Study:
     leaves_out = top.read("leaves_out", LEAVES_OUT)
     metrics = top.read("metrics", OWN_METRICS) or ()
     root, download = _read_data_files(findings)
-    data = _read_config(findings, "data", check_data, _without(source, "data", *DATA_FILES))
-    model = _read_config(findings, "model", check_model, source.values.get("model"))
+    named = read_named_section(findings, "data", besides=DATA_FILES), read_named_section(findings, "model")
+    data, model = (section.values for section in named)
     k = _read_k(findings, num_classes(data) if data else None)
     coverage, conformal = _read_conformal(findings)
     sets = all_sets(coverage, conformal.scores, conformal.calibrations)
     training = read_training(findings)
+    searched = {**named[0].searched, **named[1].searched, **training.shared_spaces()}
     search = read_search(findings, k)
-    arms = read_arms(findings, training, k=_k_of_losses(search, k))
+    arms = read_arms(findings, training, searched, k=_k_of_losses(search, k))
     grid = read_grid(findings, data, model, arms) if data and model else {}
     check_grid_alone(findings, grid, arms)
-    check_search(findings, search, arms, training)
+    check_search(findings, search, arms, searched)
     resources = read_resources(findings)
     check_device(findings, training, arms, grid, resources)
     confirm_seeds, confirm = read_confirm(findings, search, arms)
-    sensitivity = read_sensitivity(findings, arms, grid, search)
+    sections = {section: values for section, values in (("data", data), ("model", model)) if values}
+    sensitivity = read_sensitivity(findings, arms, sections, grid, search)
     study = Study(
         name=name,
         about=about,
@@ -232,27 +235,6 @@ def _read_data_files(findings: Findings) -> tuple[str | None, bool]:
     """Where the data lies; not part of what decides a result."""
     given = Section(findings, ("data",)).read_all(DATA_FILES)
     return given["root"], given["download"]
-
-
-def _without(source: Source, section: str, *fields: str) -> Any:
-    values = source.values.get(section)
-    if not isinstance(values, Mapping):
-        return values
-    return {key: value for key, value in values.items() if key not in fields}
-
-
-def _read_config(
-    findings: Findings, section: str, check: Callable[[Any], dict[str, Any]], values: Any
-) -> dict[str, Any]:
-    """A section that a run's configuration has as well; empty where it is broken."""
-    if section not in findings.source.values:
-        return {}
-    try:
-        return check(values)
-    except ConfigError as error:
-        for problem in error.problems:
-            findings.add(tuple(problem.field.split(".")), problem.rule)
-        return {}
 
 
 def _read_k(findings: Findings, classes: int | None) -> tuple[int, ...]:

@@ -16,6 +16,7 @@ KINDS_OF_TYPE: Mapping[str, tuple[Kind, ...]] = {
     "real": KINDS,
     "whole": ("int", "log_int", "choice"),
     "other": ("choice",),
+    "any": KINDS,
 }
 """How a value can be searched, by the type of its rule."""
 

@@ -157,7 +157,8 @@ class Study:
     """A checked study.
 
     Args:
-        data, model: name and settings, defaults filled in (see `trainables.config.run_config.RunConfig`).
+        data, model: name and settings, defaults filled in (see `trainables.config.run_config.RunConfig`); of those that
+            are searched the default.
         training: the fixed values of `training`, as nested plain data; searched ones are in the arms.
         k: the set sizes to report, ascending.
         coverage: of the conformal sets to report, ascending; none: none are made.
@@ -260,7 +261,13 @@ class Study:
         More trials, arms, grid values or seeds to confirm with, other comparisons and resources go with what is there.
         """
         searching = {} if self.search is None else self.search.protocol()
-        fields = {"data": self.data, "model": self.model, "training": self.training, "k": self.k, "search": searching}
+        data, model = (self._unsearched(section) for section in ("data", "model"))
+        fields = {"data": data, "model": model, "training": self.training, "k": self.k, "search": searching}
         if self.metrics:
             fields["metrics"] = self.metrics
         return without_later(json.loads(json.dumps(fields)))
+
+    def _unsearched(self, section: str) -> dict[str, Any]:
+        """The `data` or `model` of the study without what is searched."""
+        searched = {path for arm in self.arms.values() for path in arm.searched}
+        return {key: value for key, value in vars(self)[section].items() if f"{section}.{key}" not in searched}

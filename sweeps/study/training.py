@@ -33,6 +33,10 @@ class TrainingBlock:
     fixed: dict[str, Any] = field(default_factory=dict)
     searched: dict[str, Space] = field(default_factory=dict)
 
+    def shared_spaces(self) -> dict[str, Space]:
+        """What is searched, by path in a run's configuration."""
+        return {f"training.{path}": space for path, space in self.searched.items()}
+
 
 def read_training(findings: Findings) -> TrainingBlock:
     """The block as the study gives it; defaults are left out."""

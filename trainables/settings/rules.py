@@ -20,14 +20,15 @@ class Rule:
     """What a value must be.
 
     Args:
-        type: "whole" and "real" numbers can be searched over a range, "other" values only by choice.
+        type: "whole" and "real" numbers can be searched over a range, "other" values only by choice; what "any" value
+            is, whoever takes it knows.
         check: gives the value in its own type.
             Raises ValueError: the rule and the value, without a subject.
         words: the rule in words, for listings, e.g. "a whole number >= 1 or full".
         schema: the rule as JSON schema.
     """
 
-    type: Literal["whole", "real", "other"]
+    type: Literal["whole", "real", "other", "any"]
     check: Callable[[Any], Any]
     words: str = ""
     schema: Mapping[str, Any] = field(default_factory=dict)
@@ -122,7 +123,7 @@ def spelled(pattern: str, words: str) -> Rule:
 
 def anything() -> Rule:
     """Whatever it is."""
-    return Rule("other", lambda value: value, "plain data", {})
+    return Rule("any", lambda value: value, "plain data", {})
 
 
 def listed(item: Rule, *, length: int | None = None, ascending: bool = False, distinct: bool = False) -> Rule:

@@ -29,6 +29,7 @@ class Setting:
         search: what ``default_space`` stands for, spelled as in a study file; None: it has no range of its own.
         later: it came after the first results: a run with its default is the run that it was before, so the default is
             left out of run keys and protocols, and earlier results stay valid.
+        decides_task: see `setsweep.data.declaration.DataSetting`.
     """
 
     rule: Rule
@@ -37,6 +38,7 @@ class Setting:
     unit: str = ""
     search: Mapping[str, Any] | None = None
     later: bool = False
+    decides_task: bool = False
 
     def check(self, value: Any) -> Any:
         """The value in its own type. Raises ValueError: the rule it breaks, without a subject."""
@@ -69,8 +71,9 @@ def of_row(row: Setting | Hyperparameter | DataSetting) -> Setting:
     """The setting that a row of a loss or a data set declares."""
     if isinstance(row, Setting):
         return row
-    search = row.search if isinstance(row, Hyperparameter) else None
-    return Setting(_rule(row), row.default, row.about, row.unit, search, row.later)
+    if isinstance(row, Hyperparameter):
+        return Setting(_rule(row), row.default, row.about, row.unit, row.search, row.later)
+    return Setting(_rule(row), row.default, row.about, row.unit, later=row.later, decides_task=row.decides_task)
 
 
 def _rule(row: Hyperparameter | DataSetting) -> Rule:

@@ -52,8 +52,9 @@ def _default(study: Study, arm: Arm, point: Point, path: str) -> Any:
         value: Any = study.training
         for name in path.removeprefix("training.").split("."):
             value = value.get(name) if isinstance(value, Mapping) else None
-        return setting_of(path, arm).default if value is None else value
-    return setting_of(path, arm).default
+        return setting_of(path, arm, {}).default if value is None else value
+    section, _, name = path.partition(".")
+    return setting_of(path, arm, {}).default if section == "loss" else vars(study)[section][name]
 
 
 def _chosen(report: Report, arm: Arm, point: Point, path: str) -> Any:

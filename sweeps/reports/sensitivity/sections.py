@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from setsweep.sweeps.planning.samplers.suggestions import sampler_of
 from setsweep.sweeps.reports.sensitivity.curve_table import curve_table, plateau_sentences
+from setsweep.sweeps.reports.sensitivity.dimension import Dimension
 from setsweep.sweeps.reports.sensitivity.found import Findings
 from setsweep.sweeps.reports.sensitivity.health_sentences import health_sentences
 from setsweep.sweeps.reports.sensitivity.over_points import everywhere_blocks
@@ -13,7 +14,7 @@ from setsweep.sweeps.reports.sensitivity.sensitivity import Sensitivity
 from setsweep.sweeps.reports.sensitivity.share_table import share_blocks
 from setsweep.sweeps.reports.sensitivity.tuning_table import tuning_blocks
 from setsweep.sweeps.reports.sensitivity.words import Block, percent, place
-from setsweep.sweeps.reports.wording import long_metric_label, seeds, settings
+from setsweep.sweeps.reports.wording import long_metric_label, seeds, setting, settings
 
 _SHOWN = 6  # combinations that are named
 
@@ -76,16 +77,22 @@ def _two_together(each: Findings, percentage: str) -> Iterator[str]:
 
 def _cannot_tell(found: Sensitivity, each: Findings) -> str:
     tried = each.tried
-    names = [one.name for one in tried.dimensions]
-    axes = ", ".join(f"{name if name.startswith('training.') else f'{tried.arm}.{name}'}: 9" for name in names[:2])
+    axes = ", ".join(_axis(tried.arm, each) for each in tried.dimensions[:2])
     assert found.study.search is not None
     sampler = sampler_of(found.study.search, found.study.arms[tried.arm])
-    differ = "differ in all hyperparameters at once" if len(names) > 1 else "are no grid"
+    differ = "differ in all hyperparameters at once" if len(tried.dimensions) > 1 else "are no grid"
     return (
         f"{place(tried)}: the {len(tried.configurations)} trials of this search ({sampler}) {differ}, so they give no "
         f"curve and no plateau; and their scores are of validation, on which the choice was made. "
         f"A sensitivity study does: sensitivity: {{{axes}, seeds: 5}}."
     )
+
+
+def _axis(arm: str, varied: Dimension) -> str:
+    """How a sensitivity study would spell it: a number of values on a range, or those of a choice."""
+    own = "." not in varied.name
+    values = f"[{', '.join(setting(value) for value in varied.scale.values)}]" if varied.scale.kind == "order" else "9"
+    return f"{f'{arm}.' if own else ''}{varied.name}: {values}"
 
 
 def _about(found: Sensitivity) -> Sequence[str]:

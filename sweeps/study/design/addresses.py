@@ -17,6 +17,8 @@ from setsweep.trainables.config.training import check_value
 from setsweep.trainables.settings.setting import Setting
 
 SHARED = ("data", "model", "training")
+Sections = Mapping[str, Mapping[str, Any]]
+"""The `data` and `model` of a study, complete, by these names; a section that is broken is left out."""
 
 
 def path_for(path: str, arm: Arm) -> str | None:
@@ -37,40 +39,45 @@ def point_for(point: Point, arm: Arm) -> dict[str, Any]:
     return {path: value for path, value in found if path is not None}
 
 
-def setting_of(path: str, arm: Arm) -> Setting:
-    """The row of a hyperparameter or training setting, by its path in the configuration of an arm's runs."""
-    section, _, name = path.partition(".")
-    return TRAINING[name] if section == "training" else declared_settings("loss", {"name": arm.loss})[name]
+def setting_of(path: str, arm: Arm, sections: Sections) -> Setting:
+    """The row of a value by its path in the configuration of an arm's runs, which must be known."""
+    return _settings(path, arm, sections)[path.partition(".")[2]]
 
 
-def check_for(path: str, arm: Arm, value: Any) -> Any:
+def check_for(path: str, arm: Arm, value: Any, sections: Sections) -> Any:
     """The value in its own type. Raises ValueError: the rule that it breaks, without a subject."""
     section, _, name = path.partition(".")
-    return check_value(name, value) if section == "training" else check_hyperparameter(arm.loss, name, value, None)
+    if section == "loss":
+        return check_hyperparameter(arm.loss, name, value, None)
+    return check_value(name, value) if section == "training" else setting_of(path, arm, sections).check(value)
 
 
-def known_paths(arms: Mapping[str, Arm]) -> list[str]:
-    """Every path that means something to some of these arms, but for those of data and model."""
+def known_paths(arms: Mapping[str, Arm], sections: Sections) -> list[str]:
+    """Every path that means something to some of these arms, names of data and model left out."""
     own = {arm.name: [*declared_settings("loss", {"name": arm.loss})] for arm in arms.values()}
     shared = {name for names in own.values() for name in names}
     paths = [f"{arm}.{name}" for arm, names in own.items() for name in names]
-    return [*(f"training.{path}" for path in TRAINING), *(f"loss.{name}" for name in sorted(shared)), *paths]
+    named = [f"{each}.{name}" for each, values in sections.items() for name in declared_settings(each, values)]
+    return [*named, *(f"training.{path}" for path in TRAINING), *(f"loss.{name}" for name in sorted(shared)), *paths]
 
 
-def is_known(path: str, arms: Mapping[str, Arm]) -> bool:
-    """Whether a path of training or of a loss means something to some of these arms."""
+def is_known(path: str, arms: Mapping[str, Arm], sections: Sections) -> bool:
+    """Whether a path means something to some of these arms."""
     concerned = [(arm, path_for(path, arm)) for arm in arms.values()]
-    return any(_exists(own, arm) for arm, own in concerned if own is not None)
+    return any(own.partition(".")[2] in _settings(own, arm, sections) for arm, own in concerned if own is not None)
 
 
-def refuse_unknown(path: str, arms: Mapping[str, Arm]) -> None:
+def refuse_unknown(path: str, arms: Mapping[str, Arm], sections: Sections) -> None:
     """Raise ValueError for a path that means nothing; says which there are."""
-    if not is_known(path, arms):
-        raise ValueError(unknown("hyperparameter", path, known_paths(arms)))
+    if not is_known(path, arms, sections):
+        raise ValueError(unknown("hyperparameter", path, known_paths(arms, sections)))
 
 
-def _exists(path: str, arm: Arm) -> bool:
-    section, _, name = path.partition(".")
+def _settings(path: str, arm: Arm, sections: Sections) -> Mapping[str, Setting]:
+    """The rows of the section that a path of an arm's runs leads into, by name."""
+    section = path.partition(".")[0]
     if section == "training":
-        return name in TRAINING
-    return section == "loss" and name in declared_settings("loss", {"name": arm.loss})
+        return TRAINING
+    if section == "loss":
+        return declared_settings("loss", {"name": arm.loss})
+    return declared_settings(section, sections[section]) if section in sections else {}

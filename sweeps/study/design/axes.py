@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from setsweep.losses.values import as_number
-from setsweep.sweeps.study.design.addresses import SHARED, check_for, path_for, refuse_unknown, setting_of
+from setsweep.sweeps.study.design.addresses import SHARED, Sections, check_for, path_for, refuse_unknown, setting_of
 from setsweep.sweeps.study.space import Space, read_space
 from setsweep.sweeps.study.study import Arm
 from setsweep.sweeps.study.text.findings import Findings
@@ -22,7 +22,7 @@ _DIGITS = 3  # significant ones of values on a grid, so that they can be read an
 VALUES = Setting(whole(2, high=MOST_VALUES), None, "a number of values on the declared scale, or a list of values")
 
 
-def read_axis(findings: Findings, path: str, given: Any, arms: Mapping[str, Arm]) -> Axis | None:
+def read_axis(findings: Findings, path: str, given: Any, arms: Mapping[str, Arm], sections: Sections) -> Axis | None:
     """The values of a path of the study; None where something is wrong with them.
 
     Args:
@@ -30,26 +30,27 @@ def read_axis(findings: Findings, path: str, given: Any, arms: Mapping[str, Arm]
         path: as the study has it.
         given: a number of values, or a list of them.
         arms: the study's, those without an error.
+        sections: of the study.
     """
     place = ("sensitivity", path)
     try:
-        refuse_unknown(path, arms)
+        refuse_unknown(path, arms, sections)
     except ValueError as error:
         if path.partition(".")[0] in SHARED or not findings.within("arms"):  # else it may mean an arm with an error
             findings.add(place, str(error))
         return None
     concerned = [(arm, own) for arm in arms.values() if (own := path_for(path, arm)) is not None]
     if isinstance(given, list):
-        values = _listed(findings, path, given, concerned)
-        spaces = [setting_of(own, arm).search for arm, own in concerned]
+        values = _listed(findings, path, given, concerned, sections)
+        spaces = [setting_of(own, arm, sections).search for arm, own in concerned]
         declared = spaces[0] is not None and next(iter(spaces[0])).startswith("log")
         return Axis(path=path, values=values, log=is_logarithmic(values, declared=declared)) if values else None
     try:
         count = VALUES.check(given)
-        space = _range(path, concerned)
-        values = _even(space, count, whole=setting_of(concerned[0][1], concerned[0][0]).rule.type == "whole")
+        space = _range(path, concerned, sections)
+        values = _even(space, count, whole=setting_of(concerned[0][1], concerned[0][0], sections).rule.type == "whole")
         for arm, own in concerned:
-            values = tuple(check_for(own, arm, value) for value in values)
+            values = tuple(check_for(own, arm, value, sections) for value in values)
     except ValueError as error:
         findings.add(place, str(error))
         return None
@@ -57,13 +58,13 @@ def read_axis(findings: Findings, path: str, given: Any, arms: Mapping[str, Arm]
 
 
 def _listed(
-    findings: Findings, path: str, given: Sequence[Any], concerned: Sequence[tuple[Arm, str]]
+    findings: Findings, path: str, given: Sequence[Any], concerned: Sequence[tuple[Arm, str]], sections: Sections
 ) -> tuple[Any, ...]:
     """The values of a list, numbers in ascending order; empty where one is wrong."""
     legal: list[Any] = []
     for index, value in enumerate(given):
         try:
-            legal.append(_single(value, concerned, legal))
+            legal.append(_single(value, concerned, legal, sections))
         except ValueError as error:
             findings.add(("sensitivity", path, index), str(error))
     if len(given) < 2:
@@ -74,9 +75,9 @@ def _listed(
     return tuple(sorted(legal)) if numbers else tuple(legal)
 
 
-def _single(value: Any, concerned: Sequence[tuple[Arm, str]], before: Sequence[Any]) -> Any:
+def _single(value: Any, concerned: Sequence[tuple[Arm, str]], before: Sequence[Any], sections: Sections) -> Any:
     """A value that every arm may have, and none that was given before. Raises ValueError: the rule that it breaks."""
-    checked = [check_for(own, arm, value) for arm, own in concerned][-1]
+    checked = [check_for(own, arm, value, sections) for arm, own in concerned][-1]
     if isinstance(checked, list | tuple):
         raise ValueError(f"must be a single value, got {value!r}.")  # noqa: TRY004  # an error in a study
     if any(repr(checked) == repr(other) for other in before):
@@ -84,7 +85,7 @@ def _single(value: Any, concerned: Sequence[tuple[Arm, str]], before: Sequence[A
     return checked
 
 
-def _range(path: str, concerned: Sequence[tuple[Arm, str]]) -> Space:
+def _range(path: str, concerned: Sequence[tuple[Arm, str]], sections: Sections) -> Space:
     """The range that a number of values is laid on: that of the arm's search, else the declared one.
 
     Raises:
@@ -92,7 +93,7 @@ def _range(path: str, concerned: Sequence[tuple[Arm, str]]) -> Space:
     """
     found = []
     for arm, own in concerned:
-        setting = setting_of(own, arm)
+        setting = setting_of(own, arm, sections)
         if own in arm.searched:
             found.append(arm.searched[own])
         elif setting.search is not None:

@@ -10,13 +10,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from setsweep.losses.values import unknown
-from setsweep.sweeps.study.design.addresses import check_for, is_known, known_paths, path_for
+from setsweep.sweeps.study.design.addresses import Sections, check_for, is_known, known_paths, path_for
 from setsweep.sweeps.study.design.configuration import NAMES, section_named
 from setsweep.sweeps.study.study import Arm
 from setsweep.sweeps.study.text.findings import Findings, Section
 from setsweep.sweeps.study.text.hints import unknown_field
-from setsweep.trainables.config.run_config import TRAINING
-from setsweep.trainables.config.sections import check_data, check_model, declared_settings
+from setsweep.trainables.config.sections import check_data, check_model
 from setsweep.trainables.config.training import check_value
 from setsweep.trainables.settings.problems import ConfigError, Problem
 
@@ -34,18 +33,17 @@ def read_grid(
         model: the study's, complete.
         arms: the study's, those without an error.
     """
-    known = [*NAMES, *(f"data.{name}" for name in declared_settings("data", data))]
-    known += [f"model.{name}" for name in declared_settings("model", model)]
-    known += [f"training.{path}" for path in TRAINING]
+    sections = {"data": data, "model": model}
+    known = [*NAMES, *known_paths({}, sections)]
     grid: dict[str, tuple[Any, ...]] = {}
     for path, values in Section(findings, ("grid",)).values.items():
         if path in known:
             grid[path] = _read_values(findings, path, values, _checker(path, data, model))
-        elif is_known(path, arms):
-            grid[path] = _read_values(findings, path, values, _checker_of_arms(path, arms))
+        elif is_known(path, arms, sections):
+            grid[path] = _read_values(findings, path, values, _checker_of_arms(path, arms, sections))
         elif _is_of_arms(findings, path):
             if not findings.within("arms"):  # else it may mean an arm that could not be read
-                findings.add(("grid", path), unknown("hyperparameter", path, known_paths(arms)))
+                findings.add(("grid", path), unknown("hyperparameter", path, known_paths(arms, sections)))
         else:
             findings.add(("grid", path), unknown_field("grid field", path, known))
     points = math.prod(len(values) for values in grid.values())
@@ -98,12 +96,12 @@ def _read_values(findings: Findings, path: str, values: Any, check: Callable[[An
     return tuple(legal)
 
 
-def _checker_of_arms(path: str, arms: Mapping[str, Arm]) -> Callable[[Any], Any]:
+def _checker_of_arms(path: str, arms: Mapping[str, Arm], sections: Sections) -> Callable[[Any], Any]:
     """The value must be legal for every arm that it concerns."""
     concerned = [(arm, own) for arm in arms.values() if (own := path_for(path, arm)) is not None]
 
     def checked(value: Any) -> Any:
-        return [check_for(own, arm, value) for arm, own in concerned][-1]
+        return [check_for(own, arm, value, sections) for arm, own in concerned][-1]
 
     return checked
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from setsweep.sweeps.study.design.addresses import path_for
+from setsweep.sweeps.study.design.addresses import Sections, path_for
 from setsweep.sweeps.study.design.axes import read_axis
 from setsweep.sweeps.study.design.layout import MAX_COMBINATIONS, axes_of
 from setsweep.sweeps.study.protocol import first_seeds, seeds_rule
@@ -25,13 +25,14 @@ SENSITIVITY = {
 
 
 def read_sensitivity(
-    findings: Findings, arms: Mapping[str, Arm], grid: Mapping[str, Any], search: Search | None
+    findings: Findings, arms: Mapping[str, Arm], sections: Sections, grid: Mapping[str, Any], search: Search | None
 ) -> Sensitivity | None:
     """The sensitivity study, or None where the study has none.
 
     Args:
         findings: receives what is wrong.
         arms: the study's, those without an error.
+        sections: of the study.
         grid: the study's.
         search: the study's, whose seeds are not used again.
     """
@@ -42,7 +43,7 @@ def read_sensitivity(
     paths = [path for path in section.values if path not in SENSITIVITY]
     if not paths:
         findings.add(("sensitivity",), "must name a hyperparameter, as in ARM.alpha: 9, got none.")
-    axes = [read_axis(findings, path, section.values[path], arms) for path in paths]
+    axes = [read_axis(findings, path, section.values[path], arms, sections) for path in paths]
     found = Sensitivity(axes=tuple(axis for axis in axes if axis is not None), **settings)
     _check_seeds(findings, found, arms, search)
     _check_alone(findings, found, arms, grid)

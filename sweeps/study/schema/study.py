@@ -12,7 +12,6 @@ from collections.abc import Mapping
 
 from setsweep.sweeps.study.budget import BUDGET
 from setsweep.sweeps.study.comparing import compare_settings
-from setsweep.sweeps.study.design.addresses import SHARED
 from setsweep.sweeps.study.design.axes import VALUES
 from setsweep.sweeps.study.design.configuration import NAMES
 from setsweep.sweeps.study.design.sensitivity import SENSITIVITY
@@ -122,9 +121,15 @@ def _named_section(section: str) -> Schema:
 
 def _row(section: str, name: str) -> Schema:
     """The fields of a section that has that name; a user's function takes any."""
-    settings = {**declared_settings(section, {"name": name}), **_besides(section)}
-    fields = {"name": True, **{key: value_schema(setting) for key, setting in settings.items()}}
+    own = declared_settings(section, {"name": name})
+    besides = {key: value_schema(setting) for key, setting in _besides(section).items()}
+    fields = {"name": True, **{key: _setting(setting) for key, setting in own.items()}, **besides}
     return {"properties": fields} if name == _OWN else fields_schema(fields)
+
+
+def _setting(setting: Setting) -> Schema:
+    """A fixed value; or a search space, but of what decides what is measured."""
+    return value_schema(setting) if setting.decides_task else searchable_schema(setting)
 
 
 def _besides(section: str) -> Mapping[str, Setting]:
@@ -196,10 +201,11 @@ def _search() -> Schema:
 
 
 def _sensitivity() -> Schema:
-    """Settings, and hyperparameters by their path: those of training, of all losses that have them, or of an arm."""
+    """Settings, and what is varied by its path: of data, model, training, of all losses that have it, or of an arm."""
     own = {path: _varied(setting) for path, setting in PATHS.items()}
     section = _mapping({**_values(SENSITIVITY), **own})
-    return {**section, "patternProperties": {rf"^(?!({'|'.join(SHARED)})\.)[^.]+\..": _varied(VALUES)}}
+    names = "|".join(rf"{section}\.name$" for section in _NAMED)
+    return {**section, "patternProperties": {rf"^(?!training\.|{names})[^.]+\..": _varied(VALUES)}}
 
 
 def _small() -> Schema:

@@ -42,7 +42,7 @@ def test_a_list_of_losses_is_recorded_as_a_mapping(read_text: Read) -> None:
 def test_arms_with_an_error_are_told_and_the_others_read() -> None:
     text = "arms:\n  focal: {gamma: 1}\n  avg_k: {}\n  ldam: {scale: {uniform: [10, 20]}}\n"
     findings = Findings(read_source(text, "s.yaml"))
-    arms = read_arms(findings, TrainingBlock(), k=5)
+    arms = read_arms(findings, TrainingBlock(), {}, k=5)
     assert arms == {
         "focal": Arm(name="focal", loss="focal", fixed={"loss.gamma": 1.0}),
         "ldam": Arm(

@@ -167,7 +167,7 @@ def test_an_unknown_metric_to_compare_gives_the_nearest(errors_of: Errors, examp
 def test_a_search_without_candidates_is_refused(errors_of: Errors, example: str) -> None:
     text = example.replace("  avgk: {alpha: {log_uniform: [0.1, 10]}}\n", "").replace("{log_uniform: [0.01, 10]}", "1")
     assert errors_of(text) == [
-        "study.yaml:11: search: has no candidates: no value of the arms or of training is searched."
+        "study.yaml:11: search: has no candidates: no value of the arms, of data, model or training is searched."
     ]
 
 

@@ -108,7 +108,7 @@ def test_another_value_is_refused_with_the_rule_and_itself(rule: Rule, given: An
         (flag(), "other", "true or false"),
         (text(), "other", "text"),
         (CODE, "other", "two letters"),
-        (anything(), "other", "plain data"),
+        (anything(), "any", "plain data"),
         (RATES, "other", "an ascending list, each a number > 0"),
         (PAIR, "other", "a list of 2, each a whole number >= 0"),
         (share_or_whole(), "real", "a share of one, a whole number, or auto"),

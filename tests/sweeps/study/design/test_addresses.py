@@ -19,6 +19,7 @@ from setsweep.sweeps.study.study import Arm
 PLAIN = Arm(name="plain", loss="cross_entropy")
 MINE = Arm(name="mine", loss="avgk")
 ARMS = {arm.name: arm for arm in (PLAIN, MINE)}
+SECTIONS = {"data": {"name": "digits"}, "model": {"name": "mlp"}}
 
 
 @pytest.mark.parametrize(
@@ -45,19 +46,23 @@ def test_a_point_says_of_an_arm_what_concerns_it() -> None:
 
 
 def test_the_row_of_a_path_is_that_of_its_section() -> None:
-    assert setting_of("training.batch_size", PLAIN).rule.type == "whole"
-    assert setting_of("loss.alpha", MINE).search == {"log_uniform": (0.1, 10.0)}
+    assert setting_of("training.batch_size", PLAIN, SECTIONS).rule.type == "whole"
+    assert setting_of("loss.alpha", MINE, SECTIONS).search == {"log_uniform": (0.1, 10.0)}
+    assert setting_of("model.hidden", MINE, SECTIONS).default == 128
 
 
 def test_values_are_checked_by_the_row() -> None:
-    assert check_for("training.batch_size", PLAIN, 32) == 32
+    assert check_for("training.batch_size", PLAIN, 32, SECTIONS) == 32
+    assert check_for("data.label_noise", PLAIN, 0, SECTIONS) == 0.0
     with pytest.raises(ValueError, match=r"^must be .*, got -1"):
-        check_for("loss.alpha", MINE, -1)
+        check_for("loss.alpha", MINE, -1, SECTIONS)
 
 
-@pytest.mark.parametrize("path", ["training.batch_size", "loss.alpha", "mine.alpha", "mine.training.batch_size"])
+@pytest.mark.parametrize(
+    "path", ["training.batch_size", "loss.alpha", "mine.alpha", "mine.training.batch_size", "model.layers"]
+)
 def test_paths_that_mean_something_to_an_arm_pass(path: str) -> None:
-    refuse_unknown(path, ARMS)
+    refuse_unknown(path, ARMS, SECTIONS)
 
 
 @pytest.mark.parametrize(
@@ -66,16 +71,17 @@ def test_paths_that_mean_something_to_an_arm_pass(path: str) -> None:
         ("training.batchsize", "training.batch_size"),
         ("loss.alhpa", "loss.alpha"),
         ("mine.alpah", "mine.alpha"),
+        ("model.hiden", "model.hidden"),
     ],
 )
 def test_a_path_that_means_nothing_is_refused_with_the_nearest_that_does(path: str, nearest: str) -> None:
     with pytest.raises(ValueError, match=f"{nearest}") as caught:
-        refuse_unknown(path, ARMS)
+        refuse_unknown(path, ARMS, SECTIONS)
     assert path in str(caught.value)
 
 
-def test_known_paths_are_those_of_training_of_losses_and_of_arms() -> None:
-    paths: list[Any] = known_paths(ARMS)
-    assert {"training.batch_size", "loss.alpha", "mine.alpha"} <= set(paths)
+def test_known_paths_are_those_of_sections_of_losses_and_of_arms() -> None:
+    paths: list[Any] = known_paths(ARMS, SECTIONS)
+    assert {"training.batch_size", "model.hidden", "data.label_noise", "loss.alpha", "mine.alpha"} <= set(paths)
     assert "plain.alpha" not in paths
     assert len(set(paths)) == len(paths)

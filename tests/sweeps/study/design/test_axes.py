@@ -16,12 +16,13 @@ from setsweep.sweeps.study.varied import Axis
 
 MINE = Arm(name="mine", loss="avgk")
 PLAIN = Arm(name="plain", loss="cross_entropy")
+SECTIONS = {"data": {"name": "digits"}, "model": {"name": "small_cnn"}}
 
 
 def _read(path: str, given: Any, *arms: Arm) -> tuple[Axis | None, str]:
     """The axis, and what is wrong with it."""
     findings = Findings(read_source("sensitivity:\n", "study.yaml"))
-    axis = read_axis(findings, path, given, {arm.name: arm for arm in arms or (MINE, PLAIN)})
+    axis = read_axis(findings, path, given, {arm.name: arm for arm in arms or (MINE, PLAIN)}, SECTIONS)
     try:
         findings.raise_any()
     except StudyError as error:

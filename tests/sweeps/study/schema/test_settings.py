@@ -222,6 +222,23 @@ def test_a_hyperparameter_is_searched_as_its_rule_lets_it(accepts: Accepts, name
     assert named == (legal, illegal)
 
 
+@pytest.mark.parametrize(("section", "name", "key"), [row for row in SETTINGS if row[0] != "loss"])
+def test_a_setting_of_data_or_model_is_searched_unless_it_decides_what_is_measured(
+    accepts: Accepts, section: str, name: str, key: str
+) -> None:
+    setting = declared_settings(section, {"name": name})[key]
+
+    def place(space: Any) -> dict[str, Any]:
+        return {section: {"name": name, key: space}}
+
+    if setting.decides_task:
+        assert not accepts(place({"choice": [plain(setting.default)]}))
+        return
+    legal, illegal = agreed_on_spaces(accepts, setting, place)
+    assert legal
+    assert illegal
+
+
 @pytest.mark.parametrize("path", TRAINING)
 def test_a_setting_of_training_is_searched_as_its_rule_lets_it(accepts: Accepts, path: str) -> None:
     setting = TRAINING[path]

@@ -122,7 +122,7 @@ def test_arms_may_be_a_list_of_losses(read_text: Read, validator: Validator) -> 
         ("name: fashion_mnist}", "name: fashion_mnist, subset: 55001}", "data.subset"),
         ("name: fashion_mnist}", "name: fashion_mnist, root: 3}", "data.root"),
         ("name: fashion_mnist}", "name: fashion_mnist, download: yes}", "data.download"),
-        ("name: fashion_mnist}", "name: fashion_mnist, label_noise: {uniform: [0, 1]}}", "data.label_noise"),
+        ("name: fashion_mnist}", "name: fashion_mnist, label_noise: [0, 1]}", "data.label_noise"),
         ("name: small_cnn", "name: small_cn", "model.name"),
         ("name: small_cnn}", "name: small_cnn, wdith: 3}", "model"),
         ("name: small_cnn}", "name: small_cnn, width: 0}", "model.width"),
