@@ -55,6 +55,17 @@ def test_what_only_tells_imports_no_heavy_library(arguments: tuple[str, ...], sa
     assert found == []
 
 
+@pytest.mark.parametrize("command", ["report", "sensitivity", "compare"])
+def test_what_reads_results_does_without_torch(command: str) -> None:
+    """Torch alone takes 1.5 s, and what a run has come to needs no tensor."""
+    studies = ("small", "small") if command == "compare" else ("small",)
+
+    printed, found = imported(command, *studies, "--storage", str(STORED))
+
+    assert "avgk" in printed
+    assert not set(found) & {"torch", "optuna", "ray", "mlflow", "matplotlib"}
+
+
 def test_mistakes_in_a_study_are_told_before_torch_is_imported(tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text("study: mine\n")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from setsweep.data.dataset import Dataset, Split
-from setsweep.trainables.conformal.quantiles import check_enough
+from setsweep.trainables.conformal.enough import check_enough
 
 
 def calibration_split(dataset: Dataset) -> Split:

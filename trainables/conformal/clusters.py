@@ -17,7 +17,8 @@ import math
 import torch
 from torch import Tensor
 
-from setsweep.trainables.conformal.quantiles import check_coverage, conformal_quantile, fewest, marginal, of_each
+from setsweep.trainables.conformal.enough import check_coverage, fewest
+from setsweep.trainables.conformal.quantiles import conformal_quantile, marginal, of_each
 
 QUANTILES = (0.5, 0.6, 0.7, 0.8, 0.9)
 RESTARTS, MOST_STEPS = 10, 300

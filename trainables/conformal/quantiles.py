@@ -14,16 +14,7 @@ import math
 import torch
 from torch import Tensor
 
-
-def check_coverage(coverage: float) -> None:
-    """Raise ValueError unless it is a share between 0 and 1, neither included."""
-    if not 0 < coverage < 1:
-        raise ValueError(f"coverage must be > 0 and < 1, got {coverage}.")
-
-
-def fewest(coverage: float) -> int:
-    """How many calibration examples a finite threshold takes: ``coverage / (1 - coverage)``, rounded up."""
-    return _whole(coverage / (1 - coverage))
+from setsweep.trainables.conformal.enough import check_coverage, check_enough, rounded_up
 
 
 def conformal_quantile(scores: Tensor, coverage: float) -> float:
@@ -33,7 +24,7 @@ def conformal_quantile(scores: Tensor, coverage: float) -> float:
         scores: (n,); NaN counts as larger than any.
         coverage: between 0 and 1.
     """
-    rank = _whole((len(scores) + 1) * coverage)
+    rank = rounded_up((len(scores) + 1) * coverage)
     if rank > len(scores):
         return math.inf
     return float(scores.nan_to_num(nan=math.inf, posinf=math.inf, neginf=-math.inf).kthvalue(rank).values)
@@ -56,15 +47,6 @@ def marginal(scores: Tensor, num_classes: int, coverage: float) -> Tensor:
     check_coverage(coverage)
     check_enough(len(scores), coverage)
     return torch.full((num_classes,), conformal_quantile(scores, coverage), dtype=torch.float64)
-
-
-def check_enough(examples: int, coverage: float) -> None:
-    """Raise ValueError where all sets would hold every class, since the calibration examples are too few."""
-    if examples < fewest(coverage):
-        raise ValueError(
-            f"calibration examples must be >= coverage / (1 - coverage) = {fewest(coverage)} for a coverage of "
-            f"{coverage:g}, got {examples}."
-        )
 
 
 def classwise(scores: Tensor, labels: Tensor, num_classes: int, coverage: float) -> Tensor:
@@ -110,8 +92,3 @@ def interpolated(of_all: Tensor, of_class: Tensor, *, weight: float, largest: fl
         (classes,) float64.
     """
     return weight * of_class.clamp(max=largest) + (1 - weight) * of_all
-
-
-def _whole(number: float) -> int:
-    """Rounded up, but for what multiplying shares like 0.9 leaves behind the decimal point."""
-    return math.ceil(number - 1e-9)

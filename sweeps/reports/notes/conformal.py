@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from setsweep.data.user_function import is_own
 from setsweep.sweeps.study.study import Study
-from setsweep.trainables.conformal.quantiles import fewest
+from setsweep.trainables.conformal.enough import fewest
 from setsweep.trainables.evaluation.metric import accuracy
 
 CALIBRATION = "data.calibration"

@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from setsweep.trainables.conformal.clusters import cluster_numbers, clustered, weighted_kmeans
+from setsweep.trainables.conformal.enough import fewest
 from setsweep.trainables.conformal.how import Conformal, nonconformity, thresholds
-from setsweep.trainables.conformal.quantiles import classwise, conformal_quantile, fewest, interpolated, marginal
+from setsweep.trainables.conformal.quantiles import classwise, conformal_quantile, interpolated, marginal
 from setsweep.trainables.conformal.sets import CALIBRATIONS, SCORES, Calibration, ScoreName
 
 
