@@ -9,7 +9,8 @@ All statements may be repeated, and so may a transaction of which nobody knows w
 from __future__ import annotations
 
 import functools
-import uuid
+import secrets
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -52,7 +53,7 @@ class InBulk:
 
     def create(self, name: str, tags: Mapping[str, str], start: int) -> str:
         """A new run, RUNNING since `start` (milliseconds); gives its id."""
-        run_id = uuid.uuid4().hex
+        run_id = _new_id()
         run = {
             "run_uuid": run_id,
             "name": name,
@@ -151,6 +152,11 @@ class InBulk:
                 refused.append(error)
         if refused:
             raise ValueError(f"MLflow's database must take every run, got {len(refused)} refusals: {refused[0].orig}")
+
+
+def _new_id() -> str:
+    """Of a run: as random as MLflow's, but later ones sort behind, so that indexes grow at their end and stay dense."""
+    return f"{time.time_ns():016x}{secrets.token_hex(8)}"
 
 
 def _checked(validate: Callable[[str, str], Any], values: Mapping[str, str]) -> dict[str, str]:

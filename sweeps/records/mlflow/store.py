@@ -20,7 +20,7 @@ from setsweep.sweeps.records.mlflow.study_run import StudyRun
 from setsweep.sweeps.records.mlflow.table import Row, Table
 from setsweep.sweeps.records.mlflow_pages import rows
 from setsweep.sweeps.records.mlflow_pages.chosen import Chosen
-from setsweep.sweeps.records.mlflow_pages.metrics import BAND
+from setsweep.sweeps.records.mlflow_pages.metrics import BAND, curve_metrics, recorded
 from setsweep.sweeps.records.mlflow_pages.page import Page
 from setsweep.sweeps.records.mlflow_pages.params import dataset, params, run_params
 from setsweep.sweeps.records.mlflow_pages.texts import reported_metrics
@@ -59,6 +59,7 @@ class MlflowStore:
     def __init__(self, study: Study, tracking_uri: str | None, owner: str = "") -> None:
         self._study = study
         self._colours = {arm: colour(index) for index, arm in enumerate(study.arms)}
+        self._curves = frozenset(curve_metrics(study))
         self._chosen = Chosen(study)
         client = MlflowClient(tracking_uri)
         self.experiment_id = open_experiment(client, study, owner)
@@ -70,7 +71,7 @@ class MlflowStore:
 
     def write_run(self, planned: PlannedRun, result: RunResult) -> None:
         """Record one training below its aggregate, if it is not there already."""
-        result = with_values_at(result, self._study.at_epochs)
+        result = self._recorded(result)
         parent = self._aggregate(planned, result.started).run_id
         row = self._run_below(planned, parent)
         if row is None:
@@ -94,7 +95,7 @@ class MlflowStore:
             pairs: the runs that have a result.
             planned: how many there will be; None: that is all. It is RUNNING until then.
         """
-        pairs = [(run, with_values_at(result, self._study.at_epochs)) for run, result in pairs]
+        pairs = [(run, self._recorded(result)) for run, result in pairs]
         one, first = min(pairs, key=lambda pair: pair[1].started)
         row = self._aggregate(one, first.started)
         if one.stage == "search":
@@ -141,7 +142,7 @@ class MlflowStore:
             rows.MetricRow(name, value, rows.milliseconds(each.time), each.epoch)
             for each in evaluations
             for name, value in each.metrics.items()
-            if (name, each.epoch) not in row.shown
+            if name in self._curves and (name, each.epoch) not in row.shown
         ]
         self._table.log(row, new, {}, {})
         row.shown |= {(each.name, each.step) for each in new}
@@ -204,6 +205,10 @@ class MlflowStore:
         if not self._ended:
             self._study_run.end("KILLED", "")
         self._table.close()
+
+    def _recorded(self, result: RunResult) -> RunResult:
+        """A result as MLflow has it: values at other metrics' epochs among its own, see `recorded`."""
+        return recorded(with_values_at(result, self._study.at_epochs), self._curves)
 
     def _group(self, planned: PlannedRun) -> _Group:
         """What its seeds have in common; worked out once, as a study has thousands of runs."""

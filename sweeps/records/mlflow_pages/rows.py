@@ -11,11 +11,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from setsweep.sweeps.planning.planned_run import PlannedRun
-from setsweep.sweeps.records.mlflow_pages.metrics import BAND, STATISTICS, has_band
+from setsweep.sweeps.records.mlflow_pages.metrics import BAND, STATISTICS
 from setsweep.sweeps.records.mlflow_pages.params import short
 from setsweep.sweeps.records.mlflow_pages.texts import (
     CHOSEN,
@@ -205,7 +204,7 @@ def aggregate_rows(
     """
     final = list(_final_rows(pairs, aggregate(pairs, confidence=confidence, pilot=pilot), time, expected))
     yield from (row for row in final if _is_test(row.name))
-    for curve in epoch_aggregates(_with_bands(pairs), confidence=confidence):
+    for curve in epoch_aggregates(pairs, confidence=confidence):
         for statistic in BAND:
             for epoch, value in zip(curve.epochs, getattr(curve, statistic), strict=True):
                 if value is not None:
@@ -225,16 +224,8 @@ def _final_rows(pairs: Pairs, finals: Sequence[Aggregate], time: int, expected: 
         for statistic in STATISTICS:
             value = getattr(final, statistic)
             if value is not None:
-                step = last.get(final.metric, 0) if statistic in BAND and has_band(final.metric) else 0
+                step = last.get(final.metric, 0) if statistic in BAND else 0
                 yield MetricRow(f"{_recorded(final.metric)}/{statistic}", rounded(value), time + 1, step)
-
-
-def _with_bands(pairs: Pairs) -> Pairs:
-    """The pairs with the curves alone of which an aggregate has a band."""
-    return [
-        (planned, replace(result, curves={name: curve for name, curve in result.curves.items() if has_band(name)}))
-        for planned, result in pairs
-    ]
 
 
 def _recorded(metric: str) -> str:

@@ -82,16 +82,6 @@ def test_what_has_no_curve_is_at_step_0_of_which_mlflow_draws_a_bar(make_pair: C
     assert {row.step for row in found if row.name.startswith("test/")} == {0}
 
 
-def test_groups_of_classes_and_set_sizes_have_no_curve_of_their_means(make_pair: Callable[..., Any]) -> None:
-    planned, result = make_pair("focal", 0.0, 10)
-    names = ("val/macro_top2_accuracy_few", "val/avg2_set_size", "val/top2_accuracy")
-    result = replace(result, curves=dict.fromkeys(names, (0.1, 0.2, 0.3)), metrics=dict.fromkeys(names, 0.3))
-    found = list(rows.aggregate_rows([(planned, result)], confidence=0.95, time=1))
-    drawn = {row.name for row in found if row.step == 1}
-    assert drawn == {"val/top2_accuracy/mean"}  # of one seed there is no interval
-    assert {row.name for row in found if row.name.endswith("/mean")} == {f"{name}/mean" for name in names}
-
-
 def test_an_aggregates_text_columns_are_in_percent_with_two_decimals(
     make_pair: Callable[..., Any], study: Study
 ) -> None:
