@@ -13,5 +13,4 @@ def command(*, as_json: AsJson = False) -> int:
     Args:
         as_json: print them as JSON.
     """
-    columns = {"name": "data set", "about": "what it is", "settings": "settings", "source": "source"}
-    return show_rows("data", DATASETS, columns, as_json=as_json)
+    return show_rows("data", DATASETS, ("about", "settings", "source"), as_json=as_json)

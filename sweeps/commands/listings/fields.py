@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from setsweep.sweeps.commands.exit_codes import DONE
-from setsweep.sweeps.commands.listings.listing import default, searched, table
+from setsweep.sweeps.commands.listings.listing import default, entry, searched, setting_line, wrapped
 from setsweep.sweeps.study.fields import Group, fields_at, study_groups
 from setsweep.trainables.settings.setting import Setting
 
@@ -30,8 +30,10 @@ def reference(groups: Sequence[Group]) -> str:
 
 
 def _plain(group: Group) -> str:
-    drawn = table(HEADINGS, _rows(group)) if group.fields else "no settings"
-    return f"{group.heading} - {group.about.rstrip('.')}\n\n{drawn}"
+    fields = [entry(setting_line(path, setting), [setting.about]) for path, setting in group.fields.items()]
+    heading = "\n".join(wrapped(f"{group.heading} - {group.about.rstrip('.')}"))
+    told = "\n".join(fields) or "no settings"
+    return f"{heading}\n\n{told}"
 
 
 def _markdown(group: Group) -> str:

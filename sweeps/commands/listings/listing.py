@@ -1,14 +1,12 @@
-"""What listings share: tables, and the settings of a row as lines and as data."""
+"""What listings share: entries, and the settings of a row as lines and as data."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import Any
-
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from setsweep.sweeps.commands.exit_codes import DONE
 from setsweep.sweeps.study.text.json_text import json_text
@@ -16,42 +14,50 @@ from setsweep.trainables.config.sections import declared_settings
 from setsweep.trainables.settings.setting import Setting
 
 SETTINGS = ("settings", "hyperparameters")
+NOTHING = "-"  # what a declaration has in the place of a paper
+INDENT, FURTHER = "    ", "  "  # of an entry's lines; of those that go on
+WIDEST = 120  # columns that are read with ease
 
 
-def show_rows(section: str, rows: Mapping[str, Any], columns: Mapping[str, str], *, as_json: bool) -> int:
-    """Print what a section of a study may name: a table of declarations.
+def show_rows(section: str, rows: Mapping[str, Any], told: Sequence[str], *, as_json: bool) -> int:
+    """Print what a section of a study may name: declarations.
 
     Args:
         section: "data", "model" or "loss".
         rows: the declarations by name.
-        columns: the headings of the table, by what JSON calls them: "name", "settings" or "hyperparameters", and
-            attributes of the declarations.
-        as_json: print JSON in place of a table.
+        told: what is told of each beside its name: "settings" or "hyperparameters", and attributes of the declarations.
+        as_json: print JSON in place of a text.
     """
-
-    def told(name: str, row: Any, key: str) -> Any:
-        if key in SETTINGS:
-            return plain_settings(section, name) if as_json else settings(section, name) or "-"
-        return name if key == "name" else getattr(row, key)
-
-    found = [{key: told(name, row, key) for key in columns} for name, row in rows.items()]
     if as_json:
-        print(json_text(found), end="")
+        print(json_text([{"name": name, **_plain(section, name, row, told)} for name, row in rows.items()]), end="")
     else:
-        print(table(columns.values(), [tuple(row.values()) for row in found]))
+        print("\n\n".join(entry(name, _paragraphs(section, name, row, told)) for name, row in rows.items()))
     return DONE
 
 
-def settings(section: str, name: str) -> str:
+def _plain(section: str, name: str, row: Any, told: Sequence[str]) -> dict[str, Any]:
+    return {key: plain_settings(section, name) if key in SETTINGS else getattr(row, key) for key in told}
+
+
+def _paragraphs(section: str, name: str, row: Any, told: Sequence[str]) -> Iterator[str]:
+    for key in told:
+        if key in SETTINGS:
+            yield from settings(section, name)
+        elif (text := getattr(row, key)) != NOTHING:
+            yield text
+
+
+def settings(section: str, name: str) -> list[str]:
     """A line for each setting of a row: default, rule, and range worth searching."""
-    return "\n".join(
-        _setting(key, setting)
+    return [
+        setting_line(key, setting)
         for key, setting in declared_settings(section, {"name": name}).items()
         if (section, key) != ("loss", "k")
-    )
+    ]
 
 
-def _setting(name: str, setting: Setting) -> str:
+def setting_line(name: str, setting: Setting) -> str:
+    """``alpha = 1.0 (a number > 0), log_uniform [0.1, 10.0]``."""
     unit = f" {setting.unit}" if setting.unit else ""
     search = f", {found}" if (found := searched(setting)) else ""
     return f"{name} = {default(setting) or 'none'}{unit} ({setting.rule.words}){search}"
@@ -86,14 +92,20 @@ def searched(setting: Setting) -> str:
     return ", ".join(f"{kind} {list(values)}" for kind, values in (setting.search or {}).items())
 
 
-def table(headings: Iterable[str], rows: Iterable[tuple[str, ...]]) -> str:
-    """Rows under headings, as wide as the terminal."""
-    drawn = Table(box=None, show_lines=False, padding=(0, 2, 1, 0))
-    for heading in headings:
-        drawn.add_column(heading, overflow="fold")
-    for row in rows:
-        drawn.add_row(*(escape(cell) for cell in row))
-    console = Console()
-    with console.capture() as capture:
-        console.print(drawn)
-    return capture.get().rstrip()
+def entry(title: str, paragraphs: Iterable[str]) -> str:
+    """A title, and below it paragraphs as wide as the terminal; no word is broken, however narrow that is."""
+    further = [line for text in paragraphs for line in wrapped(text, INDENT)]
+    return "\n".join([*wrapped(title), *further])
+
+
+def wrapped(text: str, indent: str = "") -> list[str]:
+    """The lines of a text that fit the terminal; where it has to go on, further in."""
+    width = min(get_terminal_size().columns, WIDEST)
+    return wrap(
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}{FURTHER}",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -13,5 +13,4 @@ def command(*, as_json: AsJson = False) -> int:
     Args:
         as_json: print them as JSON.
     """
-    columns = {"name": "loss", "about": "good for", "hyperparameters": "hyperparameters", "paper": "paper"}
-    return show_rows("loss", LOSSES, columns, as_json=as_json)
+    return show_rows("loss", LOSSES, ("about", "hyperparameters", "paper"), as_json=as_json)

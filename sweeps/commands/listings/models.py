@@ -13,5 +13,4 @@ def command(*, as_json: AsJson = False) -> int:
     Args:
         as_json: print them as JSON.
     """
-    columns = {"name": "model", "about": "what it is", "settings": "settings"}
-    return show_rows("model", MODELS, columns, as_json=as_json)
+    return show_rows("model", MODELS, ("about", "settings"), as_json=as_json)

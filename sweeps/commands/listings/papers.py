@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from typing import Any
 
 from rich.console import Console
@@ -12,7 +13,6 @@ from rich.console import Console
 from setsweep.sweeps import DEFAULT_STORAGE
 from setsweep.sweeps.commands.as_json import AsJson
 from setsweep.sweeps.commands.exit_codes import DONE
-from setsweep.sweeps.commands.listings.listing import table
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.study_folder import stored_planner, study_folder
 from setsweep.sweeps.reports.report import Report, build_report
@@ -23,11 +23,13 @@ from setsweep.sweeps.study.study import Study, point_key
 from setsweep.sweeps.study.text.json_text import json_text
 from setsweep.sweeps.study.text.source import bundled_studies
 
-HEADINGS = ("published", "repeated by", "runs", "hours", "done", "numbers", "found", "inside", "best here")
+NUMBERS = ("runs", "hours", "done", "numbers", "found", "inside")
 LEGEND = """\
-'setsweep run STUDY' repeats one, with --set scale=small in its small form (STUDY-small), which says what it leaves out.
-Hours are of one slot: those that runs here have taken, else (--measure) what 'setsweep plan' forecasts; -: not known.
-Numbers are those that the paper prints; found are those that have ours beside them, inside those that agree."""
+'setsweep run STUDY' repeats one, with --set scale=small in its small form
+(STUDY-small), which says what it leaves out. Hours are of one slot: those that
+runs here have taken, else (--measure) what 'setsweep plan' forecasts; -: not
+known. Numbers are those that the paper prints; found are those that have ours
+beside them, inside those that agree."""
 SCRIPTS = {
     "Garcin et al. 2022, figure 1": "python tests/benchmarks/papers/level_sets.py",
     "Garcin et al. 2022, figure 2": "python tests/benchmarks/papers/sparsity.py",
@@ -78,7 +80,7 @@ def command(*, storage: str = DEFAULT_STORAGE, measure: bool = False, as_json: A
     if as_json:
         print(json_text([asdict(row) for row in rows]), end="")
     else:
-        print(f"{table(HEADINGS, map(_cells, rows))}\n\n{LEGEND}")
+        print(f"{_text(rows)}\n\n{LEGEND}")
     return DONE
 
 
@@ -141,13 +143,27 @@ def _best(report: Report) -> str:
     return arm if points == len(best) else f"{arm} at {points} of {len(best)} points"
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _text(rows: Sequence[Row]) -> str:
+    """What repeats each table and figure, below it: lines of at most 80 characters."""
+    name = max(len(row.study) for row in rows if row.runs is not None)
+    blocks = [f"{'':{name + 2}} {' '.join(NUMBERS)}"]
+    for where, of_it in groupby(rows, key=lambda row: row.published):
+        lines = [line for row in of_it for line in _lines(row, name)]
+        blocks.append("\n".join([where, *lines]))
+    return "\n\n".join(blocks)
+
+
+def _lines(row: Row, name: int) -> Iterator[str]:
+    if row.runs is None:
+        yield f"  {row.study}"
+        return
     found: tuple[Any, ...] = (row.numbers, row.found, row.inside)
     if not row.numbers:
         found = ("", "", "")
     elif not row.found:
         found = (row.numbers, "-", "-")
-    if row.runs is None:
-        return (row.published, row.study, *("" for _ in HEADINGS[2:]))
     hours = "-" if row.hours is None else f"{row.hours:.2g}"
-    return (row.published, row.study, str(row.runs), hours, str(row.done), *map(str, found), row.best)
+    cells = zip((row.runs, hours, row.done, *found), NUMBERS, strict=True)
+    yield f"  {row.study:<{name}} {' '.join(f'{cell:>{len(head)}}' for cell, head in cells)}".rstrip()
+    if row.best:
+        yield f"    best here: {row.best}"

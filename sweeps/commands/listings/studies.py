@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from setsweep.sweeps.commands.as_json import AsJson
 from setsweep.sweeps.commands.exit_codes import DONE
-from setsweep.sweeps.commands.listings.listing import table
+from setsweep.sweeps.commands.listings.listing import entry
 from setsweep.sweeps.study.text.json_text import json_text
 from setsweep.sweeps.study.text.source import bundled_studies, open_bundled, read_source
 
@@ -23,6 +26,9 @@ def command(*, as_json: AsJson = False) -> int:
     if as_json:
         print(json_text(plain), end="")
         return DONE
-    rows = [(each["name"], each["data"], ", ".join(each["arms"]), each["about"]) for each in plain]
-    print(table(("study", "data", "arms", "about"), rows))
+    print("\n\n".join(entry(each["name"], _paragraphs(each)) for each in plain))
     return DONE
+
+
+def _paragraphs(plain: Mapping[str, Any]) -> list[str]:
+    return [plain["about"], f"On {plain['data']}: {', '.join(plain['arms'])}"]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _PADDING = 2  # blanks after a column
 _BETWEEN = _PADDING + 1  # and the blank that rich draws for a line between two columns
+_BESIDE = ("p", "n")  # columns that say nothing without the one before
 _FOLDED = 32  # width from which a text column may be folded
 
 
@@ -62,8 +63,8 @@ def blocks_text(
 def _split(table: Table, width: int) -> list[list[int]]:
     """The columns of each part of the table: those that name a row in all parts, the others once.
 
-    A "p" stands beside what it tests. Of the columns that name a row only the first are repeated where all of them
-    would leave no room for the widest of the others.
+    A "p" stands beside what it tests, and an "n" beside what it counts the runs of. Of the columns that name a row only
+    the first are repeated where all of them would leave no room for the widest of the others.
     """
     widths = [min(_column_width(table, index), _FOLDED) + _BETWEEN for index in range(len(table.header))]
     steps = _inseparable(table)
@@ -81,10 +82,10 @@ def _split(table: Table, width: int) -> list[list[int]]:
 
 
 def _inseparable(table: Table) -> list[list[int]]:
-    """The columns that don't name a row, each with the "p" that follows it."""
+    """The columns that don't name a row, each with what follows it and says nothing alone."""
     steps: list[list[int]] = []
     for index in range(table.naming, len(table.header)):
-        if table.header[index] == "p" and steps:
+        if table.header[index] in _BESIDE and steps:
             steps[-1].append(index)
         else:
             steps.append([index])

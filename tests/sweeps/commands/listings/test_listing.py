@@ -8,7 +8,7 @@ import pytest
 
 from setsweep.data import DATASETS
 from setsweep.losses import LOSSES
-from setsweep.sweeps.commands.listings.listing import settings, table
+from setsweep.sweeps.commands.listings.listing import entry, settings
 from setsweep.trainables.models.table import MODELS
 
 
@@ -38,26 +38,21 @@ from setsweep.trainables.models.table import MODELS
     ],
 )
 def test_a_setting_is_a_line_of_default_unit_rule_and_range(section: str, name: str, lines: list[str]) -> None:
-    assert settings(section, name).splitlines() == lines
+    assert settings(section, name) == lines
 
 
 def test_the_k_of_a_loss_is_left_to_the_study() -> None:
-    assert [line.split(" = ")[0] for line in settings("loss", "avgk").splitlines()] == ["alpha", "y_in_negatives"]
-    assert settings("loss", "topk_hinge") == ""
+    assert [line.split(" = ")[0] for line in settings("loss", "avgk")] == ["alpha", "y_in_negatives"]
+    assert settings("loss", "topk_hinge") == []
 
 
-def test_a_table_is_as_wide_as_the_terminal_and_folds_what_is_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_is_as_wide_as_the_terminal_and_breaks_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
-    shown = table(("name", "about"), [("avgk", "word " * 20), ("focal", "a\nb")])
-    assert max(map(len, shown.splitlines())) <= 40
-    assert shown.count("word") == 20
-    assert [line.split() for line in shown.splitlines()[:1]] == [["name", "about"]]
-    assert shown == shown.rstrip()
-
-
-def test_brackets_are_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    assert "range [low, high] and [/end]" in table(("name",), [("range [low, high] and [/end]",)])
+    lines = entry("avgk", ["top-k " * 20, "a [/b]", "tests/benchmarks/of/a/path/that/is/longer.py"]).splitlines()
+    assert lines[0] == "avgk"
+    assert max(map(len, lines[:-1])) <= 40
+    assert {word for line in lines[1:-2] for word in line.split()} == {"top-k"}
+    assert lines[-2:] == ["    a [/b]", "    tests/benchmarks/of/a/path/that/is/longer.py"]
 
 
 @pytest.mark.parametrize(("listing", "rows"), [("losses", LOSSES), ("datasets", DATASETS), ("models", MODELS)])
@@ -65,10 +60,18 @@ def test_a_listing_has_every_row_with_its_settings(setsweep: Any, listing: str, 
     said = setsweep(listing)
     assert (said.code, said.err) == (0, "")
     first = [line.split()[0] for line in said.out.splitlines() if line[:1].strip()]
-    assert first[1:] == list(rows)
+    assert first == list(rows)
 
 
-def test_a_row_without_settings_has_a_dash(monkeypatch: pytest.MonkeyPatch, setsweep: Any) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    (line,) = [each for each in setsweep("models").out.splitlines() if each.startswith("densenet_40_40 ")]
-    assert line.split()[-1] == "-"
+@pytest.mark.parametrize("columns", [80, 100, 120])
+@pytest.mark.parametrize("listing", ["studies", "papers", "losses", "datasets", "models", "fields"])
+def test_every_listing_is_read_in_a_usual_terminal(
+    setsweep: Any, listing: str, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words whole, and no line longer than the terminal."""
+    monkeypatch.setenv("COLUMNS", "1000")
+    words = {word for line in setsweep(listing).out.splitlines() for word in line.split()}
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = setsweep(listing).out.splitlines()
+    assert {word for line in lines for word in line.split()} == words
+    assert max(map(len, lines)) <= columns

@@ -40,8 +40,8 @@ def test_every_table_is_listed_with_its_studies_at_both_scales(setsweep: Any) ->
     """Three arms, five seeds, and five or two levels of noise."""
     shown = setsweep("papers")
     assert shown.code == 0
-    lines = [each.split() for each in shown.out.splitlines() if "preprint, table 4" in each]
-    assert [line[-7:] for line in lines] == [
+    (block,) = [each for each in shown.out.split("\n\n") if "preprint, table 4" in each]
+    assert [line.split() for line in block.splitlines()[1:]] == [
         ["garcin2022-cifar100", "75", "-", "0", "15", "-", "-"],
         ["garcin2022-cifar100-small", "30", "-", "0", "6", "-", "-"],
     ]

@@ -67,6 +67,13 @@ def test_a_table_that_fits_to_the_last_column_is_in_one_part(report: Report) -> 
         assert (len(_headings(text(report, width=width, colour=False))) == len(all_tables(report))) == whole
 
 
+def test_no_part_of_a_table_has_the_number_of_runs_alone(report: Report) -> None:
+    needed = max(map(len, text(report, width=1000, colour=False).splitlines()))
+    parts = [heading for width in range(60, needed, 2) for heading in _closer(report, width)]
+    assert any("n" in heading for heading in parts)
+    assert all(set(heading) - {"arm", "at", "n"} for heading in parts)
+
+
 @pytest.mark.parametrize("width", [40, 60, 80, 100])
 def test_a_p_value_stands_beside_what_it_tests(report: Report, width: int) -> None:
     for names in _headings(text(report, width=width, colour=False)):
