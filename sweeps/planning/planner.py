@@ -17,6 +17,7 @@ from setsweep.sweeps.planning.candidate import Candidate
 from setsweep.sweeps.planning.cell import Best, Cell
 from setsweep.sweeps.planning.counts import Counts, count_runs
 from setsweep.sweeps.planning.looks import Look, look_at
+from setsweep.sweeps.planning.most_left import MostLeft
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.precision import Pilots
 from setsweep.sweeps.planning.race import Round
@@ -56,17 +57,20 @@ class Planner:
         self.done = 0
         self._given: set[str] = set()
         self._cells = _cells(study, trials or KnownTrials())
+        self._queue = MostLeft(self._cells)
+        self._new: list[Cell] = []  # that have decided something since the trials were asked for
+        self._cell_of: dict[Candidate, Cell] = {}
         self._of_key: dict[str, list[PlannedRun]] = {}
         self._groups: dict[Candidate, list[PlannedRun]] = {}
+        self._lacking = Counter[Candidate]()  # how many results of a group are missing
         self._waiting_for: dict[str, list[Cell]] = {}
         for cell in self._cells:
             self._advance(cell)
 
     def next_run(self) -> PlannedRun | Wait | Done:
         """A run to train now; Wait where the next one depends on results not told yet; Done where there is none."""
-        while ready := [cell for cell in self._cells if cell.waiting]:
-            # The arm with the most left to do goes first, so that no slot waits in the end for one arm's last trials.
-            run = max(ready, key=lambda cell: cell.left).waiting.popleft()
+        while (cell := self._queue.first()) is not None:
+            run = cell.waiting.popleft()
             if run.key not in self._given and run.key not in self.results:  # else another arm has asked for it as well
                 self._given.add(run.key)
                 return run
@@ -74,7 +78,7 @@ class Planner:
 
     def more_seeds(self, run: PlannedRun) -> list[PlannedRun]:
         """The further runs to train now that differ from this one in the seed alone."""
-        (cell,) = (cell for cell in self._cells if cell.arm.name == run.arm and cell.point == run.point)
+        cell = self._cell_of[run.candidate]
         more: list[PlannedRun] = []
         while cell.waiting and cell.waiting[0].candidate == run.candidate:
             other = cell.waiting.popleft()
@@ -88,7 +92,9 @@ class Planner:
         if result.key in self.results:
             return
         self.results[result.key] = result
-        self.done += len(self.runs_of(result.key))
+        asked = self.runs_of(result.key)
+        self.done += len(asked)
+        self._lacking.subtract(run.candidate for run in asked)
         for cell in self._waiting_for.pop(result.key, ()):
             cell.missing.discard(result.key)
             self._advance(cell)
@@ -99,7 +105,8 @@ class Planner:
 
     def new_trials(self) -> list[Trials]:
         """The trials decided since the last call that were not known: to be written down before their runs start."""
-        return [trials for cell in self._cells for trials in cell.new_trials()]
+        cells, self._new = self._new, []
+        return [trials for cell in cells for trials in cell.new_trials()]
 
     def runs(self) -> list[tuple[PlannedRun, RunResult | None]]:
         """Every run decided so far in the order of the study, with its result where there is one."""
@@ -111,9 +118,9 @@ class Planner:
 
     def group_of(self, run: PlannedRun) -> list[tuple[PlannedRun, RunResult]] | None:
         """All seeds of the run's configuration with their results, or None while one is missing."""
-        members = self._groups[run.candidate]
-        results = [(member, self.results[member.key]) for member in members if member.key in self.results]
-        return results if len(results) == len(members) else None
+        if self._lacking[run.candidate]:
+            return None
+        return [(member, self.results[member.key]) for member in self._groups[run.candidate]]
 
     @property
     def total(self) -> int:
@@ -158,7 +165,12 @@ class Planner:
         for run in decided:
             self._of_key.setdefault(run.key, []).append(run)
             self._groups.setdefault(run.candidate, []).append(run)
+            self._cell_of[run.candidate] = cell
             self.done += run.key in self.results
+            self._lacking[run.candidate] += run.key not in self.results
+        if decided:
+            self._new.append(cell)
+        self._queue.update(cell)
         for key in {run.key for run in decided if run.key in cell.missing}:
             self._waiting_for.setdefault(key, []).append(cell)
 
