@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a node of a cluster has."""
+
+    cpus: float
+    gpus: float = 0.0
+
 
 def room(machine_cpus: float, machine_gpus: float, *, cpus: float, gpus: float) -> int:
     """How many runs fit. A share of a GPU is of one GPU: what two of them have left makes no third.

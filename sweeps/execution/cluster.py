@@ -19,7 +19,7 @@ import ray  # reads the settings above when it is imported
 from ray.tune.execution import class_cache
 from ray.tune.progress_reporter import TrialProgressCallback
 
-from setsweep.sweeps.execution.capacity import room
+from setsweep.sweeps.execution.capacity import Machine, room
 from setsweep.sweeps.execution.ray_token import guard_token
 
 # Tune gives its actors a variable that is meant for PyTorch Lightning. An actor with variables of its own gets a
@@ -105,12 +105,14 @@ class Nodes:
     """The nodes of the cluster at a moment.
 
     Args:
-        slots: how many runs those can train at once that stay; 0: none, as long as no node joins that fits one.
+        machines: those that stay.
+        slots: how many runs those can train at once; 0: none, as long as no node joins that fits one.
         could_be: how many runs it could train at once if it grew as far as its autoscaler says; 0 where none says it.
         alive: the nodes that are there.
         leaving: those of them that are being drained.
     """
 
+    machines: tuple[Machine, ...]
     slots: int
     could_be: int
     alive: frozenset[str]
@@ -124,9 +126,11 @@ def look(*, cpus: float, gpus: float) -> Nodes:
     state = ray._private.state.state  # noqa: SLF001 - as Ray Train asks for it: there is no public way
     leaving = frozenset(state.get_draining_nodes()) & alive.keys()
     groups = getattr(state.get_cluster_config(), "node_group_configs", ())
-    rooms = {name: room(has.get("CPU", 0), has.get("GPU", 0), cpus=cpus, gpus=gpus) for name, has in alive.items()}
+    staying = (has for name, has in alive.items() if name not in leaving)
+    machines = tuple(Machine(has.get("CPU", 0), has.get("GPU", 0)) for has in staying)
     return Nodes(
-        slots=sum(rooms[name] for name in alive.keys() - leaving),
+        machines=machines,
+        slots=sum(room(machine.cpus, machine.gpus, cpus=cpus, gpus=gpus) for machine in machines),
         could_be=sum(
             room(group.resources["CPU"], group.resources["GPU"], cpus=cpus, gpus=gpus) * group.max_count
             for group in groups

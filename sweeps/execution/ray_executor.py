@@ -18,6 +18,7 @@ from setsweep.sweeps.execution.datasets import DatasetCache, base_jobs
 from setsweep.sweeps.execution.errors import ExecutorError
 from setsweep.sweeps.execution.executor import Job, Outcome
 from setsweep.sweeps.execution.news import Tell
+from setsweep.sweeps.execution.slots.claims import Standing
 from setsweep.sweeps.execution.slots.exchange import Exchange, Send, pickled
 from setsweep.sweeps.execution.slots.mailbox import Mailbox, failures
 from setsweep.sweeps.execution.slots.messages import GiveBack, Hello, Needs, Parcel, Take, Unseen, Watch
@@ -38,6 +39,7 @@ class RayExecutor:
         most: more slots than this are of no use.
         max_slots: how many to ask for, of a cluster that grows when it is asked; None: as many as it has room for.
         idle_seconds: after which a slot without work is given up, so that others may have it.
+        standing: beside other sweeps that use the cluster; None: there are none.
         datasets: shared data that are loaded already.
         files: modules of the user's own that slots import, by their path in a folder.
         storage: the folder where results are kept, which all nodes must see; None: it need not be looked for.
@@ -52,6 +54,7 @@ class RayExecutor:
         most: int | None = None,
         max_slots: int | None = None,
         idle_seconds: float = math.inf,
+        standing: Standing | None = None,
         datasets: DatasetCache | None = None,
         files: Mapping[str, bytes] | None = None,
         storage: Path | None = None,
@@ -71,6 +74,7 @@ class RayExecutor:
             most=most,
             max_slots=max_slots,
             idle_seconds=idle_seconds,
+            standing=standing,
         )
         self._outstanding: set[str] = set()
         self._datasets = datasets or DatasetCache()

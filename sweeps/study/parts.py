@@ -61,12 +61,16 @@ class Resources:
         gpus: GPUs of a run, a share of one included; "auto": as many runs to a GPU as a probe finds best.
         seeds_per_worker: how many seeds of a configuration train side by side; "auto": as many as a probe finds best.
         max_slots: how many runs train at once, at most; a cluster that grows by demand is asked for so many.
+        share: how much of a cluster the study gets beside others: twice as much as one with half of it.
+        priority: of a study beside others on its cluster: who has more of it comes first.
     """
 
     cpus: float = 1
     gpus: float | Literal["auto"] = 0
     seeds_per_worker: int | Literal["auto"] = 1
     max_slots: int | None = None
+    share: float = 1.0
+    priority: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -262,6 +262,12 @@ RESOURCES: dict[str, Setting] = {
         "that train at once; an autoscaler is asked for so many; default: as many as fit",
         unit="runs",
     ),
+    "share": Setting(
+        real(low=0.01, high=100), 1.0, "of a cluster, beside other studies: twice as much as one with half of it"
+    ),
+    "priority": Setting(
+        whole(-100, high=100), 0, "beside other studies: who has more gets all it wants before others get any"
+    ),
 }
 
 

@@ -71,6 +71,7 @@ def opened(
 
     with cluster.joined(where.address):
         from setsweep.sweeps.execution.ray_executor import RayExecutor
+        from setsweep.sweeps.execution.slots.claims import Standing
 
         asked = study.resources.gpus
         gpus = _measured_share(study, planner, say) if asked == "auto" else asked
@@ -82,6 +83,7 @@ def opened(
             most=planner.total - planner.done,
             max_slots=study.resources.max_slots,
             idle_seconds=math.inf if where.here else IDLE_SECONDS,  # on this machine nobody else waits for them
+            standing=None if where.here else Standing(share=study.resources.share, priority=study.resources.priority),
             datasets=datasets,
             files={} if where.here else own_files(study),
             storage=None if where.here else folder,

@@ -6,9 +6,10 @@ slots reach it.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,6 +20,8 @@ from setsweep.sweeps.execution.slots.messages import Parcel, Place
 from setsweep.trainables.config.run_result import Cause, RunResult, failed
 
 Answer = Callable[[Parcel | Done], None]
+
+GIVE_SECONDS = 20.0  # in which slots that are too many end between two runs; later in the middle of one
 
 
 @dataclass
@@ -81,6 +84,7 @@ class Mailbox:
         self._outcomes: list[Outcome] = []
         self._news: dict[str, Moment] = {}
         self._begun = self._closed = False
+        self._most, self._too_many_since = math.inf, math.inf
         self._changed = threading.Condition()  # its lock is re-entrant: methods call each other under it
 
     def post(self, parcel: Parcel) -> None:
@@ -176,6 +180,25 @@ class Mailbox:
                         recall()
             self._hand_out()
 
+    def bound(self, most: float) -> None:
+        """Keep no more slots than this: who asks for a job when there are too many goes home. Where that does not
+        happen in some seconds, slots have to give back what they train: first on nodes with few, which others may want
+        whole.
+        """
+        with self._changed:
+            self._most = most
+            self._hand_out()
+            too_many = len(self._staying()) - most
+            if too_many <= 0:
+                self._too_many_since = math.inf
+                return
+            self._too_many_since = min(self._too_many_since, self._clock())
+            if self._clock() - self._too_many_since >= GIVE_SECONDS:
+                beside = Counter(slot.place.node for slot in self._slots.values())
+                places = {number: self._slots[number].place.node for number in self._staying()}
+                leaving = sorted(places, key=lambda number: (beside[places[number]], places[number], number))
+                self.recall(leaving[: int(too_many)])
+
     def on_nodes(self, nodes: Collection[str]) -> list[int]:
         """The slots on these nodes."""
         with self._changed:
@@ -238,15 +261,21 @@ class Mailbox:
 
     def _hand_out(self) -> None:
         """Give jobs to the slots that wait, the one first that has waited longest."""
+        too_many = len(self._staying()) - self._most
         for number, slot in list(self._slots.items()):
             if slot.answer is None:
                 continue
-            if self._closed or slot.recalled:
+            if self._closed or slot.recalled or too_many > 0:
+                too_many -= not slot.recalled
                 self._send_home(number)
             elif self._waiting and slot.rests_for is None:
                 slot.parcel, slot.started = self._waiting.popleft(), time.time()
                 answer, slot.answer, slot.had_company = slot.answer, None, False
                 answer(slot.parcel)
+
+    def _staying(self) -> list[int]:
+        """The slots that have not been recalled."""
+        return [number for number, slot in self._slots.items() if not slot.recalled]
 
     def _send_home(self, number: int) -> None:
         answer = self._slots.pop(number).answer

@@ -24,6 +24,8 @@ from ray.tune.schedulers import FIFOScheduler
 from ray.tune.search import Searcher
 
 from setsweep.sweeps.execution import cluster
+from setsweep.sweeps.execution.slots.claims import Claim, FairPart, Standing
+from setsweep.sweeps.execution.slots.fair_parts import Want
 from setsweep.sweeps.execution.slots.mailbox import Mailbox
 from setsweep.sweeps.execution.slots.workload import SlotWorkload
 from setsweep.trainables.ray_trainable import Slot
@@ -47,9 +49,11 @@ class TuneSlots:
         max_slots: to ask for, of a cluster that grows when it is asked; None: as many as it has room for, or says that
             it could have.
         idle_seconds: after which a slot for which there is nothing to do is given up.
+        standing: beside other drivers that use the cluster; None: there are none.
 
     Attributes:
         trials: Tune's names of the slots, those included that have no place yet.
+        placed: how many of them have a place.
         numbers: of slots that are to come.
         closed: whether there will be no more.
         error: what has ended Tune, if anything has.
@@ -67,13 +71,16 @@ class TuneSlots:
         most: int | None = None,
         max_slots: int | None = None,
         idle_seconds: float = math.inf,
+        standing: Standing | None = None,
     ) -> None:
         self._mailbox, self._exchange, self._cpus, self._gpus = mailbox, exchange, cpus, gpus
         self._most, self._max_slots, self._idle_seconds = most, max_slots, idle_seconds
+        self._standing, self._part = standing, FairPart() if standing else None
         self._nodes = cluster.look(cpus=cpus, gpus=gpus)
-        self._looked = time.monotonic()
+        self._looked = -math.inf
         self.closed = False
         self.trials: set[str] = set()
+        self.placed = 0
         self.numbers = itertools.count()
         self.error: BaseException | None = None
         self.lost_in_a_row, self.last_traceback = 0, ""
@@ -85,7 +92,8 @@ class TuneSlots:
     @property
     def there(self) -> int:
         """How many slots the cluster has room for, of those that are of use."""
-        return min(self._nodes.slots, self.limit)
+        there = min(self._nodes.slots, self.limit)
+        return there if self._part is None else int(min(there, self._part.held))
 
     @property
     def limit(self) -> int:
@@ -98,9 +106,14 @@ class TuneSlots:
         """By how many there are more than there is work for, those included that have no place yet; below 0 there are
         too few. Until the first job has come all are wanted: a slot takes as long to start as data take to load.
         """
+        asked = math.inf if self._part is None else self._part.asked
+        return len(self.trials) - int(min(self._work, asked))
+
+    @property
+    def _work(self) -> int:
+        """How many slots are of use now."""
         load = self._mailbox.load
-        work = load.training + load.waiting + load.resting if load.begun else self.limit
-        return len(self.trials) - min(self.limit, work)
+        return min(self.limit, load.training + load.waiting + load.resting) if load.begun else self.limit
 
     @property
     def alive(self) -> bool:
@@ -113,7 +126,25 @@ class TuneSlots:
             self._nodes = cluster.look(cpus=self._cpus, gpus=self._gpus)
             self._looked = time.monotonic()
             self._mailbox.recall(self._mailbox.on_nodes(self._nodes.leaving))
+            self._share()
         self._mailbox.send_idle_home(self._idle_seconds)
+
+    def _share(self) -> None:
+        """Take no more than a fair part of a cluster that others use too. Idle slots count as wanted, for a moment:
+        between two batches of a search.
+        """
+        if self._part is None or self._standing is None:
+            return
+        want = Want(
+            cpus=self._cpus,
+            gpus=self._gpus,
+            slots=max(self._work, self.placed),
+            share=self._standing.share,
+            priority=self._standing.priority,
+        )
+        growth = max(0, self.limit - self._nodes.slots)
+        self._part.look(Claim(want=want, holds=self.placed), self._nodes.machines, growth=growth)
+        self._mailbox.bound(self._part.held)
 
     def lost(self, slot: int, error: BaseException | None, traceback: str) -> None:
         """A slot has died: by itself, perhaps of its job, or with its node, which shows some seconds later. Until then
@@ -136,6 +167,8 @@ class TuneSlots:
         self._tune.join(timeout=seconds)
         self._given_up.now = True
         self._tune.join(timeout=20)
+        if self._part is not None:
+            self._part.leave()
         self._folder.cleanup()
 
     def _run(self) -> None:
@@ -160,6 +193,7 @@ class TuneSlots:
                     return
                 time.sleep(LOOK_SECONDS)
             self.trials.clear()
+            self.placed = 0
             self._mailbox.all_lost()
 
     def _run_tune(self, name: str) -> None:
@@ -246,13 +280,15 @@ class _SlotKeeper(FIFOScheduler):
 
     def choose_trial_to_run(self, tune_controller: Any) -> None:
         """Called at every step of Tune's, which starts all that wait by itself."""
+        trials = tune_controller.get_live_trials()
+        waiting = [trial for trial in trials if trial.status == Trial.PENDING]
+        self._slots.placed = len(trials) - len(waiting)
         too_many = self._slots.too_many
         if too_many <= 0:
             self._too_many_since = None
             return
         self._too_many_since = self._too_many_since or time.monotonic()
         if time.monotonic() - self._too_many_since >= WITHDRAW_SECONDS:
-            waiting = [trial for trial in tune_controller.get_live_trials() if trial.status == Trial.PENDING]
             for trial in sorted(waiting, key=lambda trial: trial.config["slot"])[-too_many:]:
                 tune_controller.stop_trial(trial)
 

@@ -43,7 +43,7 @@ from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.run_result import RunResult
 
 ARMS = 4
-CELLS = (20, 500)
+CELLS = (100, 500)
 
 
 def study_of(runs: int, cells: int, folder: Path) -> Study:

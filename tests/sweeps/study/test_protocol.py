@@ -97,7 +97,9 @@ def test_resources_are_numbers_or_measured(read_text: Any, example: str, given: 
         ("correction: holm", "metrics: test/top2_accuracy", "14: compare.metrics: must be a list, got 'test/top2_accuracy'."),
         ("correction: holm", "metrics: []", "14: compare.metrics: must be one metric or more, each once, got []."),
         ("cpus: 1", "cpus: 0", "15: resources.cpus: must be > 0, got 0."),
-        ("gpus: 0", "gpu: 1", "15: resources.gpu: unknown field 'gpu'. Did you mean 'gpus'? Known: cpus, gpus, max_slots, seeds_per_worker."),
+        ("gpus: 0", "gpu: 1", "15: resources.gpu: unknown field 'gpu'. Did you mean 'gpus'? Known: cpus, gpus, max_slots, priority, seeds_per_worker, share."),
+        ("gpus: 0", "share: 0", "15: resources.share: must be between 0.01 and 100, got 0."),
+        ("gpus: 0", "priority: 1.5", "15: resources.priority: must be a whole number between -100 and 100, got 1.5."),
     ],
 )  # fmt: skip
 def test_one_mistake_gives_one_error_with_its_line(mistake: Errors, before: str, after: str, message: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from setsweep.sweeps.execution.answers import Done
 from setsweep.sweeps.execution.executor import GroupSize, Job
-from setsweep.sweeps.execution.slots.mailbox import Load, Mailbox
+from setsweep.sweeps.execution.slots.mailbox import GIVE_SECONDS, Load, Mailbox
 from setsweep.sweeps.execution.slots.messages import Parcel, Place
 from setsweep.trainables.config.run_config import RunConfig, Training
 from setsweep.trainables.config.run_result import RunResult
@@ -249,3 +249,61 @@ def test_a_job_that_comes_back_when_the_mailbox_is_closed_is_not_handed_out(desk
     desk.mailbox.close()
     desk.mailbox.lost(0)
     assert desk.take(1) == Done()
+
+
+def test_of_too_many_slots_those_go_home_that_ask_first_and_the_others_stay(desk: Desk) -> None:
+    desk.post(0, 1, 2, 3, 4)
+    parcels = [desk.take(slot) for slot in range(4)]
+    desk.mailbox.bound(2)
+    assert [desk.take(slot, _done(parcels[slot])) for slot in (3, 1)] == [Done(), Done()]
+    assert desk.take(0, _done(parcels[0])) == _parcel(4)
+    assert len(desk.mailbox.collect(0)) == 3
+    desk.mailbox.bound(3)
+    desk.post(5)
+    assert desk.take(9) == _parcel(5)  # one of three
+    desk.post(6)
+    assert desk.take(8) == Done()
+
+
+def test_slots_that_wait_go_home_at_once_when_they_are_too_many(desk: Desk) -> None:
+    desk.take(0)
+    desk.take(1)
+    desk.mailbox.bound(1)
+    assert (desk.got(0), desk.got(1)) == (Done(), None)
+
+
+def test_slots_that_stay_too_many_give_back_what_they_train_on_nodes_with_few_of_them_first(desk: Desk) -> None:
+    told: list[int] = []
+    desk.post(0, 1, 2, 3)
+    for slot, node in enumerate("aabb"):
+        desk.take(slot, place=Place(node))
+        desk.mailbox.watch(slot, lambda slot=slot: told.append(slot))  # type: ignore[misc]
+    desk.post(4)
+    desk.take(4, place=Place("c"))
+    desk.mailbox.watch(4, lambda: told.append(4))
+    desk.mailbox.bound(2)
+    desk.now = GIVE_SECONDS - 1
+    desk.mailbox.bound(2)
+    assert told == []
+    desk.now = GIVE_SECONDS
+    desk.mailbox.bound(2)
+    assert told == [4, 0, 1]  # so that nodes are free whole
+    desk.mailbox.give_back(4)
+    desk.now += GIVE_SECONDS
+    desk.mailbox.bound(2)
+    assert told == [4, 0, 1]
+    assert [parcel.job.attempts for parcel in desk.mailbox._waiting] == [1]
+
+
+def test_the_time_in_which_slots_are_too_many_begins_anew_when_they_were_not(desk: Desk) -> None:
+    told: list[int] = []
+    desk.post(0)
+    desk.take(0)
+    desk.mailbox.watch(0, lambda: told.append(0))
+    for now, most in ((0, 0), (GIVE_SECONDS - 1, 1), (GIVE_SECONDS, 0), (2 * GIVE_SECONDS - 1, 0)):
+        desk.now = now
+        desk.mailbox.bound(most)
+    assert told == []
+    desk.now = 2 * GIVE_SECONDS
+    desk.mailbox.bound(0)
+    assert told == [0]
