@@ -38,7 +38,8 @@ def permutation_p(positions: npt.ArrayLike, scores: npt.ArrayLike, *, draws: int
 
 def _kernels(x: Floats) -> list[Floats]:
     squares = (x[:, None, :] - x[None, :, :]) ** 2
-    distances = [squares.sum(axis=2), *np.moveaxis(squares, 2, 0)]
+    alone = list(np.moveaxis(squares, 2, 0))
+    distances = alone if len(alone) == 1 else [squares.sum(axis=2), *alone]
     return [np.exp(-distance / (2 * length**2)) for distance in distances for length in LENGTHS]
 
 

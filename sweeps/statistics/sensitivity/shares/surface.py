@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 
 from setsweep.sweeps.statistics.sensitivity.block import Floats
+from setsweep.sweeps.statistics.sensitivity.shares.descent import descend
 
 LENGTH = 0.3
 """The prior of a length is exp(-LENGTH / length): small for lengths of a tenth of the range and less."""
 
 STARTS = (0.15, 0.5, 2.0)
-"""Lengths from which the most probable ones are sought; of many points the first, as few points hide short lengths."""
+"""Lengths from which the most probable ones are sought."""
 
 _SIGNALS, _LENGTHS, _NOISES = (1e-3, 1e3), (0.05, 20.0), (1e-6, 10.0)
 _FIRST_SIGNAL, _FIRST_NOISE = 1.0, 0.5
+_FIRST_CURVATURE = 0.3  # of the improbability, for each point
+_SHORTER = 0.7  # of the lengths that few points have told
 _FEW = 80  # points that tell where the most probable parameters of more may lie
 _JITTER = 1e-10  # keeps a covariance positive definite where points are nearly equal and noise is small
 
@@ -27,11 +30,11 @@ class Start:
 
     Args:
         logs: logarithms of signal, lengths and noise.
-        steps: how far each may be off, roughly.
+        curvature: of the improbability there, roughly, for each point: (parameters, parameters).
     """
 
     logs: Floats
-    steps: Floats
+    curvature: Floats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,21 +72,15 @@ def fit_surface(x: Floats, y: Floats, near: Surface | None = None) -> Surface:
     Its lengths, signal and noise are the most probable ones (Rasmussen and Williams 2006, section 5.4) under a prior on
     the lengths, `LENGTH`. Without it noise is often taken for a surface of many short bumps: in five dimensions the
     median share of variance that 24 points of pure noise seem to have is then 1.0 instead of 0.0. They are sought from
-    each of `STARTS`; where there are many points, from what some of them say and from the first of `STARTS`.
+    each of `STARTS`; where there are many points, from what some of them say and from somewhat shorter lengths,
+    as few points hide short lengths.
 
     Args:
         x: (points, columns), 0 to 1.
         y: (points,) scores, not all equal.
         near: of nearly the same points, from which the parameters are sought; None: there is none.
     """
-    columns = x.shape[1]
-    if near is not None:
-        starts = [near.start]
-    elif len(x) <= 2 * _FEW:
-        starts = [_start_at(length, columns) for length in STARTS]
-    else:
-        few = np.random.default_rng(0).permutation(len(x))[:_FEW]
-        starts = [_start_at(STARTS[0], columns)] + ([fit_surface(x[few], y[few]).start] if np.ptp(y[few]) > 0 else [])
+    starts = [near.start] if near is not None else _starts(x, y)
     level, spread = float(y.mean()), float(y.std())
     scaled, squares = (y - level) / spread, _squares(x)
     _, best = min((_most_probable(squares, scaled, start) for start in starts), key=lambda found: found[0])
@@ -101,8 +98,17 @@ def fit_surface(x: Floats, y: Floats, near: Surface | None = None) -> Surface:
     )
 
 
+def _starts(x: Floats, y: Floats) -> list[Start]:
+    few = np.random.default_rng(0).permutation(len(x))[:_FEW]
+    if len(x) <= 2 * _FEW or np.ptp(y[few]) == 0:
+        return [_start_at(length, x.shape[1]) for length in STARTS]
+    found = fit_surface(x[few], y[few]).start
+    shorter = np.log([1, *[_SHORTER] * x.shape[1], 1])
+    return [found, Start(found.logs + shorter, found.curvature)]
+
+
 def _start_at(length: float, columns: int) -> Start:
-    return Start(np.log([_FIRST_SIGNAL, *[length] * columns, _FIRST_NOISE]), np.ones(columns + 2))
+    return Start(np.log([_FIRST_SIGNAL, *[length] * columns, _FIRST_NOISE]), _FIRST_CURVATURE * np.eye(columns + 2))
 
 
 def _squares(x: Floats) -> Floats:
@@ -111,23 +117,10 @@ def _squares(x: Floats) -> Floats:
 
 
 def _most_probable(squares: Floats, y: Floats, start: Start) -> tuple[float, Start]:
-    """Minus the largest posterior log density near a start, and where it is.
-
-    The search is in units of the start's steps, and stops where shares no longer change.
-    """
-    from scipy.optimize import minimize  # imported late: listing studies must not wait for it
-
-    steps = start.steps
-
-    def improbability(units: Floats) -> tuple[float, Floats]:
-        value, slope = _improbability(squares, y, units * steps)
-        return value, slope * steps
-
-    bounds = np.log([_SIGNALS, *[_LENGTHS] * len(squares), _NOISES]) / steps[:, None]
-    options = {"maxiter": 60, "ftol": 1e-6}
-    found = minimize(improbability, start.logs / steps, method="L-BFGS-B", jac=True, bounds=bounds, options=options)
-    deviations = np.sqrt(np.diag(found.hess_inv.todense()))
-    return float(found.fun), Start(found.x * steps, deviations * steps)
+    """Minus the largest posterior log density near a start, and where it is."""
+    low, high = np.log([_SIGNALS, *[_LENGTHS] * len(squares), _NOISES]).T
+    found = descend(lambda logs: _improbability(squares, y, logs), start.logs, len(y) * start.curvature, low, high)
+    return found.value, Start(found.at, found.curvature / len(y))
 
 
 def _improbability(squares: Floats, y: Floats, logs: Floats) -> tuple[float, Floats]:

@@ -1,13 +1,14 @@
-"""The closed form against quasi-Monte-Carlo, SciPy's estimators of the same shares, and against known functions."""
+"""Shares of a surface against quasi-Monte-Carlo, SciPy's estimators of the same shares, and against known functions."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from scipy.special import erf
 from scipy.stats import qmc, sobol_indices, uniform
 
-from setsweep.sweeps.statistics.sensitivity.shares.sobol import sobol_shares
+from setsweep.sweeps.statistics.sensitivity.shares.sobol import _nodes, sobol_shares
 from setsweep.sweeps.statistics.sensitivity.shares.surface import Surface, fit_surface
 
 Floats = npt.NDArray[np.float64]
@@ -44,6 +45,15 @@ def test_the_shares_are_those_of_the_surface_itself(bumpy: Surface) -> None:
     assert found.first == pytest.approx(truth.first_order, abs=0.005)
     assert found.total == pytest.approx(truth.total_order, abs=0.005)
     assert found.variance == pytest.approx(bumpy.predict(qmc.Sobol(3, seed=1).random_base2(14)).var(), rel=1e-3)
+
+
+@pytest.mark.parametrize("length", [0.05, 0.3, 20.0])
+def test_the_rule_is_exact_for_every_length_that_a_surface_may_have(length: float) -> None:
+    """E[k(t, x) k(t, x')] at x = x' is the integral of a bell, in closed form by erf."""
+    nodes, weights = _nodes()
+    x = np.linspace(0, 1, 101)
+    found = np.exp(-(((nodes - x[:, None]) / length) ** 2)) @ weights
+    assert found == pytest.approx(length * np.pi**0.5 / 2 * (erf((1 - x) / length) + erf(x / length)), abs=1e-13)
 
 
 def test_the_shares_of_ishigamis_function_are_the_known_ones_within_one_percent() -> None:
