@@ -52,7 +52,7 @@ def run_study(
 
     Args:
         study, overrides: see `read_study`.
-        storage: folder or file:// URL where results are kept, a folder a study.
+        storage: folder or URL where results are kept, a folder a study.
         address: a Ray cluster to join, or "auto"; None: the one that this process is connected to already, else that of
             RAY_ADDRESS, else one on this machine for the sweep.
         in_process: no cluster: one run after the other in this process.

@@ -6,7 +6,6 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import torch
 
@@ -15,6 +14,7 @@ from setsweep.trainables.config.run_config import KeepModel, RunConfig
 from setsweep.trainables.config.run_result import Cause, RunResult, Trace, failed
 from setsweep.trainables.last_lines import last_lines
 from setsweep.trainables.loop import train_seeds
+from setsweep.trainables.places import AnyPath
 from setsweep.trainables.seed_group import Report
 
 
@@ -23,9 +23,9 @@ def attempt(
     dataset: Callable[[RunConfig], Dataset],
     *,
     attempts: int = 1,
-    checkpoint: Path | None = None,
+    checkpoint: AnyPath | None = None,
     keep_models: Sequence[KeepModel | None] = (),
-    keep_scores: Sequence[Path | None] = (),
+    keep_scores: Sequence[AnyPath | None] = (),
     on_epoch: Report | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> list[RunResult]:

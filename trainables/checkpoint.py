@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import io
 import os
 import time
 import warnings
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+
+from setsweep.trainables.places import AnyPath
 
 WRITING_SHARE = 0.02  # of the time is spent on writing checkpoints, at most
 
@@ -33,7 +36,7 @@ class Saver:
         stop: asked after every step; once it says so, the run stops there.
     """
 
-    path: Path | None
+    path: AnyPath | None
     every: float
     key: str
     clock: Callable[[], float] = time.monotonic
@@ -52,7 +55,12 @@ class Saver:
         self.stop_if_asked(state)
         if self.path is None or (started := self.clock()) < self._due:
             return
-        save_checkpoint({"key": self.key, **state()}, self.path)
+        try:
+            save_checkpoint({"key": self.key, **state()}, self.path)
+        except OSError as error:
+            if isinstance(self.path, Path):
+                raise
+            warnings.warn(f"{self.path} can't be written now, the run goes on: {error.strerror}.", stacklevel=2)
         written = self.clock()
         wait = max(self.every, (written - started) / WRITING_SHARE) if self.every else 0.0
         self._due = written + wait
@@ -69,8 +77,13 @@ class Saver:
             raise Interrupted
 
 
-def save_checkpoint(state: dict[str, Any], path: Path) -> None:
+def save_checkpoint(state: dict[str, Any], path: AnyPath) -> None:
     """Write `state` to `path` so that at any moment `path` holds a whole checkpoint or none."""
+    if not isinstance(path, Path):
+        content = io.BytesIO()
+        torch.save(state, content)
+        path.write_bytes(content.getvalue())
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -84,7 +97,7 @@ def save_checkpoint(state: dict[str, Any], path: Path) -> None:
         raise
 
 
-def load_checkpoint(path: Path, *, key: str) -> dict[str, Any] | None:
+def load_checkpoint(path: AnyPath, *, key: str) -> dict[str, Any] | None:
     """The state written to `path` by the run with this key, or None where there is none of it.
 
     A file that can't be read costs the time that it would have saved, not the run: it is None too, with a warning.
@@ -92,15 +105,19 @@ def load_checkpoint(path: Path, *, key: str) -> dict[str, Any] | None:
     if not path.exists():
         return None
     try:
-        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        source = path if isinstance(path, Path) else io.BytesIO(path.read_bytes())
+        state: dict[str, Any] = torch.load(source, map_location="cpu", weights_only=True)
     except Exception as error:  # noqa: BLE001 - a damaged file can raise anything
         warnings.warn(f"{path} must be a checkpoint, got {error!r}; the run begins anew.", stacklevel=2)
         return None
     return state if isinstance(state, dict) and state.get("key") == key else None
 
 
-def remove_checkpoint(path: Path) -> None:
+def remove_checkpoint(path: AnyPath) -> None:
     """Remove the checkpoint at `path`, if any, and what kills in the middle of writing it left beside it."""
+    if not isinstance(path, Path):
+        path.unlink(missing_ok=True)
+        return
     for partial in path.parent.glob(f".{glob.escape(path.name)}.*"):
         partial.unlink(missing_ok=True)
     path.unlink(missing_ok=True)

@@ -34,6 +34,7 @@ from setsweep.trainables.device import find_device, product_precision, runtime, 
 from setsweep.trainables.evaluation.history import History
 from setsweep.trainables.evaluation.packed import order_of
 from setsweep.trainables.evaluation.predictor import predictor
+from setsweep.trainables.places import AnyPath
 from setsweep.trainables.seed_group import Report, SeedGroup
 
 CHECKPOINT_FORMAT = 5  # a checkpoint of another format is of no use
@@ -46,10 +47,10 @@ def train(
     *,
     dataset: Dataset | None = None,
     root: str | Path | None = None,
-    checkpoint: Path | None = None,
+    checkpoint: AnyPath | None = None,
     checkpoint_seconds: float = 60.0,
     keep_model: KeepModel | None = None,
-    keep_scores: Path | None = None,
+    keep_scores: AnyPath | None = None,
     on_epoch: EpochReport | None = None,
 ) -> RunResult:
     """Train one configuration with one seed and measure it.
@@ -89,10 +90,10 @@ def train_seeds(
     configs: Sequence[RunConfig],
     *,
     datasets: Sequence[Dataset],
-    checkpoint: Path | None = None,
+    checkpoint: AnyPath | None = None,
     checkpoint_seconds: float = 60.0,
     keep_models: Sequence[KeepModel | None] | None = None,
-    keep_scores: Sequence[Path | None] = (),
+    keep_scores: Sequence[AnyPath | None] = (),
     on_epoch: Report | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> list[RunResult]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -27,6 +26,7 @@ from setsweep.trainables.evaluation.split_measure import SplitMeasure
 from setsweep.trainables.learners.build import build_learner
 from setsweep.trainables.learners.initial import training_feed
 from setsweep.trainables.learners.optimizers import learning_rate
+from setsweep.trainables.places import AnyPath
 
 Report = Callable[[int, int, Mapping[str, float]], None]  # called with the seed, the epoch and its metrics
 
@@ -40,7 +40,7 @@ class SeedGroup:
         datasets: Sequence[Dataset],
         criteria: Sequence[str | None],
         device: torch.device,
-        score_folders: Sequence[Path | None] = (),
+        score_folders: Sequence[AnyPath | None] = (),
     ) -> None:
         self.training, self.test, self.device = configs[0].training, configs[0].test, device
         if device.type == "cuda":

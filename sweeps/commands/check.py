@@ -29,7 +29,7 @@ def command(
     Args:
         study: a study file, or the name of a bundled study.
         overrides: change a field of the study for this time, e.g. --set training.epochs=3; may be given several times.
-        storage: folder or file:// URL where its results would be kept: what is there may be another study.
+        storage: folder or URL where its results would be kept: what is there may be another study.
         quiet: print errors alone.
         allow: a package whose functions the study may name besides those of its own folder; may be given several times.
     """

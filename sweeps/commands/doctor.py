@@ -14,8 +14,9 @@ from setsweep.sweeps.commands.exit_codes import DONE, FAILED
 from setsweep.sweeps.commands.health.cluster import check_cluster
 from setsweep.sweeps.commands.health.gpus import check_gpus
 from setsweep.sweeps.commands.health.records import check_records
-from setsweep.sweeps.commands.health.storage import check_storage
+from setsweep.sweeps.commands.health.storage import check_object_store, check_storage
 from setsweep.sweeps.commands.health.versions import check_versions
+from setsweep.sweeps.records.remote.working_copy import is_stored
 from setsweep.sweeps.records.study_folder import storage_folder
 
 MARKS = {"well": "[green]ok   [/]", "note": "[yellow]note [/]", "wrong": "[red]wrong[/]"}
@@ -31,7 +32,7 @@ def command(
     """Look at versions, GPUs, storage, MLflow, Ray and clocks, and say what to mend.
 
     Args:
-        storage: folder or file:// URL where results are to be kept.
+        storage: folder or URL where results are to be kept.
         tracking_uri: MLflow server or database; default: MLflow's own (./mlflow.db).
         address: where a cluster takes jobs, http://HEAD:8265; default: the one that 'setsweep connect' has noted.
         as_json: print it as JSON.
@@ -40,7 +41,7 @@ def command(
     findings = [
         *check_versions(),
         *check_gpus(),
-        *check_storage(folder),
+        *(check_object_store(storage) if is_stored(storage) else check_storage(folder)),
         *check_records(tracking_uri),
         *check_cluster(address),
     ]

@@ -60,7 +60,7 @@ def command(
     Args:
         study: a study file, or the name of a bundled study.
         overrides: change a field of the study for this time, e.g. --set training.epochs=3; may be given several times.
-        storage: folder or file:// URL where its results are kept, if there are any.
+        storage: folder or URL where its results are kept, if there are any.
         slots: runs at once; default: what this machine has room for.
         rate: a file with what runs take, as it was measured on another machine, instead of a measurement.
         save_rate: write what is measured into such a file.

@@ -17,6 +17,7 @@ from setsweep.sweeps.commands.options import as_words, with_budget
 from setsweep.sweeps.commands.study_names import AnyStudy
 from setsweep.sweeps.commands.told import Quiet, Verbose
 from setsweep.sweeps.execution.errors import ExecutorError
+from setsweep.sweeps.records.remote.working_copy import is_stored
 from setsweep.sweeps.records.study_folder import storage_folder, study_folder
 from setsweep.sweeps.reports.formats import render
 from setsweep.sweeps.reports.report_folder import PROBLEMS
@@ -52,7 +53,7 @@ def command(
     Args:
         study: a study file, or the name of a bundled study.
         overrides: change a field of the study for this time, e.g. --set training.epochs=3; may be given several times.
-        storage: folder or file:// URL where results are kept.
+        storage: folder or URL where results are kept.
         address: a Ray cluster to join, or "auto"; default: that of RAY_ADDRESS, else one on this machine for the sweep.
         in_process: no cluster: one run after the other in this process.
         tracking_uri: MLflow server or database; default: MLflow's own (./mlflow.db).
@@ -145,6 +146,6 @@ def _check_version(results_version: int | None) -> None:
 
 def _beside(storage: str) -> str | None:
     """Where a study that was submitted is recorded if nothing says it: its working folder goes with it."""
-    return (
-        None if os.environ.get("MLFLOW_TRACKING_URI") else f"sqlite:///{storage_folder(storage).absolute()}/mlflow.db"
-    )
+    if os.environ.get("MLFLOW_TRACKING_URI") or is_stored(storage):
+        return None
+    return f"sqlite:///{storage_folder(storage).absolute()}/mlflow.db"

@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Protocol
 
 from setsweep.trainables.config.run_config import KeepModel, RunConfig
 from setsweep.trainables.config.run_result import RunResult
+from setsweep.trainables.places import AnyPath
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,9 +29,9 @@ class Job:
     """
 
     configs: tuple[RunConfig, ...]
-    checkpoint: Path | None = None
+    checkpoint: AnyPath | None = None
     keep_models: tuple[KeepModel | None, ...] = ()
-    keep_scores: tuple[Path | None, ...] = ()
+    keep_scores: tuple[AnyPath | None, ...] = ()
     root: str | None = None
     download: bool = False
     probe: bool = False

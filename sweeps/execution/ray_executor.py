@@ -7,7 +7,6 @@ import time
 import uuid
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import ray
@@ -24,6 +23,7 @@ from setsweep.sweeps.execution.slots.mailbox import Mailbox, failures
 from setsweep.sweeps.execution.slots.messages import GiveBack, Hello, Needs, Parcel, Take, Unseen, Watch
 from setsweep.sweeps.execution.slots.messages import Tell as Told
 from setsweep.sweeps.execution.slots.tune_slots import TuneSlots
+from setsweep.trainables.places import AnyPath
 
 LEAVE_SECONDS = 10.0  # for slots to write their checkpoints and go
 MOST_LOST = 4  # deaths of a slot without a result of any slot in between; more than a deadly job causes
@@ -42,7 +42,7 @@ class RayExecutor:
         standing: beside other sweeps that use the cluster; None: there are none.
         datasets: shared data that are loaded already.
         files: modules of the user's own that slots import, by their path in a folder.
-        storage: the folder where results are kept, which all nodes must see; None: it need not be looked for.
+        storage: where results are kept, which all nodes must see; None: it need not be looked for.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class RayExecutor:
         standing: Standing | None = None,
         datasets: DatasetCache | None = None,
         files: Mapping[str, bytes] | None = None,
-        storage: Path | None = None,
+        storage: AnyPath | None = None,
     ) -> None:
         self._gpus = gpus
         seen = None if storage is None else storage / f".seen-{uuid.uuid4().hex}"

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from setsweep.sweeps.records.journal import Journal
-from setsweep.sweeps.records.lease import Lease
+from setsweep.sweeps.records.remote.lease import held
+from setsweep.sweeps.records.remote.working_copy import origin, publish
 from setsweep.sweeps.records.study_folder import ARCHIVED
+from setsweep.trainables.places import remove_folder
 
 LARGE = ("models", "scores", "checkpoints")  # what no table needs
 
@@ -81,15 +83,20 @@ def archive(folder: Path, *, thin: bool = False) -> None:
     Raises:
         JournalError: a sweep is writing to it.
     """
-    with Lease(folder):
+    with held(folder):
         for part in contents(folder, LARGE) if thin else ():
             shutil.rmtree(part.path)
         (folder / ARCHIVED).write_text(time.strftime("%Y-%m-%d %H:%M:%S\n"), encoding="utf-8")
+        publish(folder)
+        if thin and (place := origin(folder)) is not None:
+            for name in LARGE:
+                remove_folder(place / name)
 
 
 def unarchive(folder: Path) -> None:
     """Take a study out of the archive; nothing where it is in none."""
     (folder / ARCHIVED).unlink(missing_ok=True)
+    publish(folder)
 
 
 def delete(folder: Path) -> None:
@@ -105,7 +112,9 @@ def delete(folder: Path) -> None:
         raise ValueError(
             f"STUDY must lie in the storage itself, got {str(folder)!r}, a link to {str(folder.resolve())!r}."
         )
-    with Lease(folder):
+    with held(folder):
+        if (place := origin(folder)) is not None:
+            place.remove_below()
         hidden = folder.rename(folder.with_name(f".deleted-{folder.name}-{time.time_ns()}"))
     try:
         shutil.rmtree(hidden)

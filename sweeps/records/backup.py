@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 from setsweep.sweeps.records.parcel import ENDING, Parcel, ParcelError, read_parcel, write_parcel
+from setsweep.sweeps.records.remote.working_copy import bring_all
 from setsweep.sweeps.records.study_folder import stored_studies
 from setsweep.sweeps.study.reader import NAME
 
@@ -52,6 +53,7 @@ def read_backup(path: Path, storage: Path) -> list[Parcel]:
             names = file.namelist()
             if not names or not all(map(_is_parcel, names)) or len(set(names)) < len(names):
                 raise ParcelError(f"{rule}, which holds something else than studies.")
+            bring_all(storage)
             if there := [name for name in names if (storage / name.removesuffix(ENDING)).exists()]:
                 study = there[0].removesuffix(ENDING)
                 raise ParcelError(f"study {study!r} must be new to {str(storage)!r}, got one that is there already.")

@@ -16,7 +16,8 @@ from typing import Any, Self
 from setsweep.sweeps.planning.looks import Look
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.trials import KnownTrials, Trials
-from setsweep.sweeps.records.lease import FILE, JournalError, Lease, Say
+from setsweep.sweeps.records.lease import FILE, JournalError, Say
+from setsweep.sweeps.records.remote.lease import held
 from setsweep.sweeps.study.defaults import DEFAULTS
 from setsweep.trainables.config.run_result import RunResult
 
@@ -55,7 +56,7 @@ class Journal:
         self.group_sizes: dict[str, int] = {}
         self.trials = KnownTrials()
         self.looks: list[Look] = []
-        self._lease = None if read_only else Lease(folder, take_over=take_over, say=say)
+        self._lease = None if read_only else held(folder, take_over=take_over, say=say)
         try:
             self._read(truncate=not read_only)
         except JournalError:
@@ -178,13 +179,7 @@ class Journal:
     def _append(self, record: Mapping[str, Any]) -> None:
         assert self._lease is not None, "a journal opened for reading is not written"
         line = json.dumps(record, separators=(",", ":"), default=str) + "\n"
-        rest = line.encode()
-        try:
-            while rest:
-                rest = rest[os.write(self._lease.file, rest) :]
-            os.fsync(self._lease.file)
-        except OSError as error:
-            raise JournalError(f"{self.path}: must be written to go on, got: {error.strerror}.") from None
+        self._lease.append(line.encode())
 
 
 def _check(result: RunResult) -> None:

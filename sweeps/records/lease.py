@@ -79,13 +79,23 @@ class Lease:
             return
         if (writer := _read(self.folder)) is not None and not self._is_ours(writer):
             raise StorageLostError(
-                f"{self.path} must be written by one sweep at a time, got it taken over by {_described(writer)}, after "
+                f"{self.path} must be written by one sweep at a time, got it taken over by {described(writer)}, after "
                 "this one had given no sign of life. What it has recorded until then is there."
             )
         raise StorageLostError(
             f"{self.path} must stay where it is while the study runs, got it removed or replaced: what is trained "
             "from now on could not be found again. Put it back, or begin anew with the same command."
         )
+
+    def append(self, lines: bytes) -> None:
+        """Write to the end of the journal; on disk when this returns. Raises JournalError: it can't be written."""
+        rest = lines
+        try:
+            while rest:
+                rest = rest[os.write(self.file, rest) :]
+            os.fsync(self.file)
+        except OSError as error:
+            raise JournalError(f"{self.path}: must be written to go on, got: {error.strerror}.") from None
 
     def close(self) -> None:
         """Give the right back."""
@@ -107,10 +117,9 @@ class Lease:
     def _acquire(self, take_over: bool, say: Say) -> None:
         held = not _lock(self.file, self.folder)
         writer = _read(self.folder)
-        if held:
-            _wait_for(writer, self.folder, say if take_over else None)
-        elif writer is not None and writer.get("machine", machine()) != machine():
-            _wait_for(writer, self.folder, say)  # locks may not reach from that machine to this one
+        if held or (writer is not None and writer.get("machine", machine()) != machine()):
+            told = say if take_over or not held else None  # locks may not reach from another machine to this one
+            wait_for(writer, lambda: _read(self.folder), repr(str(self.folder)), self.folder.name, told)
         else:
             return
         taken = _copied(self.path, self.file)
@@ -182,22 +191,35 @@ def _lock(file: int, folder: Path) -> bool:
     return True
 
 
-def _wait_for(writer: Mapping[str, Any] | None, folder: Path, say: Say | None) -> None:
+def wait_for(
+    writer: Mapping[str, Any] | None,
+    read: Callable[[], Mapping[str, Any] | None],
+    place: str,
+    study: str,
+    say: Say | None,
+) -> None:
     """Return when a writer has given no sign of life for long enough.
 
+    Args:
+        writer: what it has said last.
+        read: what it says now.
+        place: what it writes, in quotes.
+        study: its name.
+        say: told before a wait; None: it is not to be waited for.
+
     Raises:
-        JournalError: it has given one, or it is not to be waited for (`say` is None).
+        JournalError: it has given one, or it is not to be waited for.
     """
-    name = _described(writer)
-    refused = f"storage must be written by one sweep at a time, got {str(folder)!r}, which another one is writing"
-    mend = f"'setsweep stop {folder.name}' on its machine ends it; where that machine or process hangs, --take-over"
+    name = described(writer)
+    refused = f"storage must be written by one sweep at a time, got {place}, which another one is writing"
+    mend = f"'setsweep stop {study}' on its machine ends it; where that machine or process hangs, --take-over"
     if say is None:
         raise JournalError(f"{refused} ({name}). {mend} takes the study when it gives no sign of life.")
-    say(f"{str(folder)!r} was left by {name}: taken over if it gives no sign of life for {EXPIRE_SECONDS:g} s.")
+    say(f"{place} was left by {name}: taken over if it gives no sign of life for {EXPIRE_SECONDS:g} s.")
     deadline = time.monotonic() + EXPIRE_SECONDS
     while time.monotonic() < deadline:
-        if _read(folder) != writer:
-            raise JournalError(f"{refused} ({name}), and is alive. 'setsweep stop {folder.name}' there ends it.")
+        if read() != writer:
+            raise JournalError(f"{refused} ({name}), and is alive. 'setsweep stop {study}' there ends it.")
         time.sleep(min(0.5, EXPIRE_SECONDS / 10))
 
 
@@ -227,7 +249,8 @@ def _read(folder: Path) -> dict[str, Any] | None:
     return writer if isinstance(writer, dict) else None
 
 
-def _described(writer: Mapping[str, Any] | None) -> str:
+def described(writer: Mapping[str, Any] | None) -> str:
+    """A writer, as errors name it."""
     if writer is None or not {"pid", "host", "since"} <= writer.keys():
         return "an unknown process"
     return f"process {writer['pid']} on {writer['host']}, since {writer['since']}"

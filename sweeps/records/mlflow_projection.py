@@ -28,6 +28,7 @@ from setsweep.sweeps.records.mlflow_address import (
 from setsweep.sweeps.records.mlflow_pages.page import build_page
 from setsweep.sweeps.records.mlflow_pages.rows import run_name
 from setsweep.sweeps.records.mlflow_recorder import MlflowRecorder
+from setsweep.sweeps.records.remote.working_copy import bring
 from setsweep.sweeps.records.running import Evaluation, Shown
 from setsweep.sweeps.records.study_folder import model_folder
 from setsweep.sweeps.reports.formats import render
@@ -211,6 +212,7 @@ class Projection:
 
     def _models(self) -> list[tuple[PlannedRun, Path]]:
         """The kept model of each chosen configuration."""
+        bring(self._folder, "models")
         first = self._study.confirm_seeds[0]
         runs = [run for run, result in self._planner.runs() if run.stage == "confirm" and run.seed == first and result]
         folders = [(run, model_folder(self._folder, run)) for run in runs]

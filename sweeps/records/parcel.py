@@ -21,6 +21,8 @@ from typing import Any
 
 from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.records.lease import FILE
+from setsweep.sweeps.records.remote.lease import adopt
+from setsweep.sweeps.records.remote.working_copy import bring
 from setsweep.sweeps.study.reader import NAME, read_study
 
 MANIFEST = "setsweep.json"
@@ -59,6 +61,8 @@ def write_parcel(folder: Path, out: Path, *, folders: tuple[str, ...] = FOLDERS)
     """
     if out.exists():
         raise ParcelError(f"--out must be a new file, got {str(out)!r}, which is there.")
+    for name in folders:
+        bring(folder, name)
     journal = (folder / FILE).read_bytes()
     journal = journal[: journal.rfind(b"\n") + 1]  # without a line that is being written
     parcel = Parcel(study=folder.name, results=len(Journal(folder, read_only=True).results))
@@ -101,6 +105,7 @@ def read_parcel(path: Path, storage: Path) -> tuple[Parcel, Path]:
         entries = [entry for entry in file.infolist() if entry.filename != MANIFEST]
         _check(entries, path)
         folder = storage / parcel.study
+        bring(folder)
         if folder.exists():
             raise ParcelError(f"study {parcel.study!r} must be new to {str(storage)!r}, got one that is there already.")
         try:
@@ -112,6 +117,7 @@ def read_parcel(path: Path, storage: Path) -> tuple[Parcel, Path]:
                     _extract(file, entry, made / entry.filename)
                 _check_study(made, parcel, path)
                 made.rename(folder)
+                adopt(folder)
         except OSError as error:
             raise ParcelError(
                 f"--storage must be a folder that can be written, got {str(storage)!r}: {error}."

@@ -7,7 +7,7 @@ import urllib.parse
 import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from setsweep.losses.values import nearest
 from setsweep.sweeps.planning.looks import Look
@@ -15,15 +15,19 @@ from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.records.lease import FILE, JournalError, Say
+from setsweep.sweeps.records.remote.working_copy import bring, bring_all, is_stored, working_copy
 from setsweep.sweeps.study.defaults import DEFAULTS, as_begun
 from setsweep.sweeps.study.difference import describe_difference
 from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.study.study import Study
 from setsweep.sweeps.study.text.source import bundled_studies
+from setsweep.trainables.places import SCHEMES, AnyPath, StoredPath
 from setsweep.trainables.settings.yaml_text import read_yaml
 
 ARCHIVED = "archived"  # the mark of a study that was put aside, see `records.archive`
 _SHOWN = 5
+
+Folder = TypeVar("Folder", Path, StoredPath, AnyPath)
 
 
 class OtherStudyError(ValueError):
@@ -31,7 +35,7 @@ class OtherStudyError(ValueError):
 
 
 def storage_folder(storage: str) -> Path:
-    """The folder of a storage (a folder or a file:// URL); it holds a folder a study.
+    """The folder of a storage (a folder or a URL); it holds a folder a study. Of an object store it is a working copy.
 
     Raises:
         JournalError: a URL of another kind, or of another host.
@@ -39,33 +43,39 @@ def storage_folder(storage: str) -> Path:
     parts = urllib.parse.urlsplit(storage)
     if parts.scheme == "file" and parts.netloc not in ("", "localhost"):
         raise JournalError(f"--storage must be a folder of this machine, as in file:///home/results, got {storage!r}.")
+    if is_stored(storage):
+        return working_copy(storage)
     if parts.scheme == "file":
         return Path(urllib.request.url2pathname(parts.path))
     if len(parts.scheme) > 1:
         raise JournalError(
-            f"--storage must be a folder or a file:// URL, got {storage!r}. "
-            "Mount an object store as a folder to use it."
+            f"--storage must be a folder, or the URL of one (file) or of an object store ({', '.join(SCHEMES)}), "
+            f"got {storage!r}."
         )
     return Path(storage).expanduser()
 
 
 def study_folder(storage: str, name: str) -> Path:
-    """Where a study is kept; see `storage_folder`."""
-    return storage_folder(storage) / name
+    """Where a study is kept, see `storage_folder`; as an object store has it now."""
+    folder = storage_folder(storage) / name
+    bring(folder)
+    return folder
 
 
-def model_folder(folder: Path, run: PlannedRun) -> Path:
+def model_folder(folder: Folder, run: PlannedRun) -> Folder:
     """Where a run's trained model lies in the study's folder."""
     return folder / "models" / run.key
 
 
-def score_folder(folder: Path, run: PlannedRun) -> Path:
+def score_folder(folder: Folder, run: PlannedRun) -> Folder:
     """Where the scores of a run lie in the study's folder; see `trainables.evaluation.kept.score_store`."""
     return folder / "scores" / run.key
 
 
-def scores_size(folder: Path) -> int:
+def scores_size(folder: AnyPath) -> int:
     """The bytes that all scores in a study's folder take."""
+    if isinstance(folder, StoredPath):
+        return sum(size for _, size in (folder / "scores").below().values())
     return sum(map(_size, (folder / "scores").rglob("*.pt")))
 
 
@@ -168,6 +178,7 @@ def _keep_study_file(study: Study, folder: Path) -> None:
 
 def stored_studies(storage: Path) -> list[Path]:
     """The folders of the studies that were run in a storage, those in the archive included."""
+    bring_all(storage)
     return sorted(path.parent for path in storage.glob("*/study.yaml") if not path.parent.name.startswith("."))
 
 

@@ -16,6 +16,7 @@ from setsweep.sweeps.execution.datasets import DatasetCache
 from setsweep.sweeps.execution.executor import Executor
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.planning.seed_groups import first_candidate
+from setsweep.sweeps.records.remote.working_copy import origin
 from setsweep.sweeps.study.study import Study
 from setsweep.sweeps.sweep.own_files import own_files
 
@@ -86,7 +87,7 @@ def opened(
             standing=None if where.here else Standing(share=study.resources.share, priority=study.resources.priority),
             datasets=datasets,
             files={} if where.here else own_files(study),
-            storage=None if where.here else folder,
+            storage=None if where.here or folder is None else (origin(folder) or folder),
         )
         with closing(executor):
             yield executor

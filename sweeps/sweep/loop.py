@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.planning.seed_groups import Probe, SeedGroups, Train
 from setsweep.sweeps.records.journal import Journal
+from setsweep.sweeps.records.remote.working_copy import origin
 from setsweep.sweeps.records.study_folder import model_folder, score_folder, scores_size
 from setsweep.sweeps.study.study import Study
 from setsweep.sweeps.sweep.allowance import Allowance
@@ -22,6 +22,7 @@ from setsweep.trainables.checkpoint import remove_checkpoint
 from setsweep.trainables.config.run_config import KeepModel
 from setsweep.trainables.config.run_result import RunResult
 from setsweep.trainables.evaluation.metric import Metric, accuracy
+from setsweep.trainables.places import AnyPath, remove_folder
 
 POLL_SECONDS = 1.0
 UNCONFIRMED = ("search", "sensitivity")  # stages whose runs report nothing of their own
@@ -82,7 +83,8 @@ class Sweep:
         self.study, self.planner, self.executor, self.journal = study, planner, executor, journal
         self.folder, self.watchers = folder.absolute(), list(watchers)  # a slot works in another folder
         self._allowance = allowance or Allowance(study.budget)
-        self._checkpoints = self.folder / "checkpoints"
+        self._place: AnyPath = origin(self.folder) or self.folder  # which slots see, wherever they are
+        self._checkpoints = self._place / "checkpoints"
         self._groups = SeedGroups(planner, study.resources, journal.group_sizes, journal.add_group_size)
         self._jobs: dict[str, Train | Probe] = {}  # those that the executor has, in the order it takes them
         self._job_of: dict[str, str] = {}  # by run key
@@ -103,7 +105,7 @@ class Sweep:
             for watcher in self.watchers:
                 watcher.tick()
         self._allowance.check_runs(self.planner.total - self.planner.done)
-        shutil.rmtree(self._checkpoints, ignore_errors=True)
+        remove_folder(self._checkpoints)
 
     def _news(self, moments: Sequence[Moment]) -> None:
         """Hand on what running runs have come to; where they train in this process, nobody else ticks meanwhile."""
@@ -179,20 +181,20 @@ class Sweep:
         )
         return replace(job, checkpoint=self._checkpoint(job.key))
 
-    def _checkpoint(self, job: str) -> Path:
+    def _checkpoint(self, job: str) -> AnyPath:
         return self._checkpoints / f"{job}.pt"
 
     def _keep_model(self, run: PlannedRun) -> KeepModel | None:
         """The chosen configuration's first confirmation seed gives the model that is kept."""
         if run.stage != "confirm" or run.seed != self.study.confirm_seeds[0]:
             return None
-        return KeepModel(folder=model_folder(self.folder, run), criterion=model_criterion(self.study, run.arm))
+        return KeepModel(folder=model_folder(self._place, run), criterion=model_criterion(self.study, run.arm))
 
-    def _keep_scores(self, run: PlannedRun) -> Path | None:
+    def _keep_scores(self, run: PlannedRun) -> AnyPath | None:
         keep = self.study.keep
         if keep.scores == "none" or (keep.scores == "confirm" and run.stage in UNCONFIRMED):
             return None
-        return score_folder(self.folder, run) if scores_size(self.folder) < keep.limit * 2**30 else None
+        return score_folder(self._place, run) if scores_size(self._place) < keep.limit * 2**30 else None
 
 
 def model_criterion(study: Study, arm: str) -> str:

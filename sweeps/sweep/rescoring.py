@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
+from setsweep.sweeps.records.remote.working_copy import bring
 from setsweep.sweeps.records.study_folder import score_folder, stored_state, stored_study
 from setsweep.sweeps.study.study import Study
 from setsweep.sweeps.sweep.loop import UNCONFIRMED
@@ -153,6 +154,7 @@ def kept_runs(planner: Planner, folder: Path) -> Iterator[tuple[PlannedRun, Any,
     Raises:
         ValueError: a run that is confirmed has given a number, but its scores were not kept.
     """
+    bring(folder, "scores")
     found = [(run, result, read_scores(score_folder(folder, run))) for run, result in planner.runs()]
     lacking = [run for run, result, kept in found if kept is None and _done(result) and run.stage not in UNCONFIRMED]
     if lacking:

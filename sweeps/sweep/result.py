@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from setsweep.sweeps.planning.candidate import OfCandidate
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.records.lease import FILE
+from setsweep.sweeps.records.remote.working_copy import bring
 from setsweep.sweeps.records.study_folder import model_folder, stored_state, stored_study
 from setsweep.sweeps.reports.formats import render
 from setsweep.sweeps.reports.report import build_report, with_examples
@@ -155,6 +156,7 @@ class StudyResult:
         wanted = points[0] if point is None else dict(point)
         if wanted not in points:
             raise ValueError(f"point must be one of {points}, got {wanted}.")
+        bring(self.folder, "models")
         for run in kept:
             if run.point == wanted and (folder := model_folder(self.folder, run) / "model.pt").exists():
                 return SetPredictor(folder.parent, trusted=[Path(self.study.path).parent])

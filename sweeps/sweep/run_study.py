@@ -18,6 +18,7 @@ from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.failed_runs import FailedRuns
 from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.records.mlflow_projection import Projection
+from setsweep.sweeps.records.remote.working_copy import bring, published
 from setsweep.sweeps.records.run_log import RunLog
 from setsweep.sweeps.records.status_file import StatusFile
 from setsweep.sweeps.records.study_folder import open_journal, study_folder
@@ -43,7 +44,7 @@ class RunOptions:
     """How a study is run.
 
     Args:
-        storage: folder or file:// URL where results are kept, a folder a study.
+        storage: folder or URL where results are kept, a folder a study.
         where: where runs are trained.
         tracking_uri: MLflow server or database; None: MLflow's own default.
         replace: take a study changed under the same name as the new one.
@@ -111,7 +112,10 @@ def run_study(study: Study, options: RunOptions, console: Console) -> Ended:
         for note in study.notes:
             parts.say(f"Note: {note}")
         check_runs(study, planner, parts.datasets, here=options.where.here)  # before MLflow hears of the study
-        with Projection(study, planner, folder, tracking_uri=options.tracking_uri) as projection:
+        with (
+            published(folder, parts.say),
+            Projection(study, planner, folder, tracking_uri=options.tracking_uri) as projection,
+        ):
             stopped = _run_what_is_left(parts, options, projection)
             if isinstance(stopped, StorageLostError) or (isinstance(stopped, ExecutorError) and not projection.begun):
                 raise stopped
@@ -193,6 +197,7 @@ def _with_examples(parts: _Parts, report: Report) -> Report:
     if report.complete:
         try:
             runs = [run for run, _ in parts.planner.runs()]
+            bring(parts.folder, "models")
             write_examples(find_examples(report, runs, parts.folder, parts.datasets), parts.folder)
         except Exception as error:  # noqa: BLE001 - a model or data that can't be read here
             parts.say(f"The report has no example images: {error}")

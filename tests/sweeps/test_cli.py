@@ -149,7 +149,10 @@ BAD = [
     (["list.yaml"], "list.yaml:1: must be a mapping of fields"),
     (["code.yaml"], "code.yaml:2: data: tags that run code are not read"),
     (["small.yaml", "--storage", "file/below"], "storage must be a folder that can be written, got 'file/below/small'"),
-    (["small.yaml", "--storage", "s3://bucket"], "--storage must be a folder or a file:// URL, got 's3://bucket'."),
+    (
+        ["small.yaml", "--storage", "hdfs://bucket"],
+        "or of an object store (s3, s3a, gs, az, abfs, abfss), got 'hdfs://bucket'.",
+    ),
 ]
 
 

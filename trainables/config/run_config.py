@@ -13,13 +13,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 from setsweep.data.augmentation import Augmentation
 from setsweep.trainables.config import sections
 from setsweep.trainables.config.stopping import Stopping
 from setsweep.trainables.conformal.how import CONFORMAL, Conformal
+from setsweep.trainables.places import AnyPath
 from setsweep.trainables.settings.rules import flag, listed, one_of, real, whole
 from setsweep.trainables.settings.setting import Setting, declared, settings_of
 
@@ -287,5 +287,5 @@ class KeepModel:
         criterion: whose best epoch's weights are saved, e.g. "avg2_accuracy".
     """
 
-    folder: Path
+    folder: AnyPath
     criterion: str

@@ -21,7 +21,7 @@ def command(study: StoredStudy, *, storage: str = DEFAULT_STORAGE, address: str 
 
     Args:
         study: the name of the study.
-        storage: folder or file:// URL where a study of this machine keeps its results.
+        storage: folder or URL where a study of this machine keeps its results.
         address: where the cluster takes jobs, http://HEAD:8265; default: the one that 'setsweep connect' has noted.
     """
     folder = study_folder(storage, study)

@@ -7,17 +7,54 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+import uuid
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from setsweep.sweeps.commands.health.finding import Finding
 from setsweep.sweeps.records.archive import size_text
+from setsweep.trainables.places import StoredPath
 
 SHARED = ("nfs", "nfs4", "cifs", "smb3", "ceph", "lustre", "gpfs", "beegfs", "glusterfs", "9p", "virtiofs")
 IN_MEMORY = ("tmpfs", "ramfs")
 LEAST_BYTES = 2**30
 SLOW_FLUSH, WRONG_CLOCK = 0.2, 2.0  # seconds
 MOUNTS = Path("/proc/self/mounts")
+
+
+def check_object_store(storage: str) -> Iterator[Finding]:
+    """What an object store does with a small object, which is gone afterwards; and what it must refuse.
+
+    Args:
+        storage: its URL.
+    """
+    path = StoredPath(storage) / f".setsweep-doctor-{uuid.uuid4().hex}"
+    try:
+        started = time.perf_counter()
+        tag = path.create(b"")
+        seconds = time.perf_counter() - started
+        refused = _refuses(path.create, b"") and path.replace(b"new", tag) != tag and _refuses(path.replace, b"", tag)
+        path.unlink()
+    except (OSError, ImportError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        mend = "Its variables (AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL, ...) must be set here and on every node."
+        yield Finding(of="storage", state="wrong", said=f"{storage} can't be written: {why}.", mend=mend)
+        return
+    yield Finding(of="storage", said=f"{storage} takes an object in {1000 * seconds:.2g} ms")
+    if refused:
+        yield Finding(of="storage", said="its conditional writes keep a second writer out")
+    else:
+        mend = "Choose one that knows If-None-Match and If-Match, as S3 does, or run each study from one machine alone."
+        said = "its conditional writes do not keep a second writer out."
+        yield Finding(of="storage", state="wrong", said=said, mend=mend)
+
+
+def _refuses(write: Callable[..., str], *arguments: object) -> bool:
+    try:
+        write(*arguments)
+    except FileExistsError:
+        return True
+    return False
 
 
 def check_storage(folder: Path) -> Iterator[Finding]:

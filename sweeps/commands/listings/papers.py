@@ -70,7 +70,7 @@ def command(*, storage: str = DEFAULT_STORAGE, measure: bool = False, as_json: A
     """List every table and figure of the papers, what repeats it, what that costs, and how it has come out here.
 
     Args:
-        storage: folder or file:// URL where results are kept.
+        storage: folder or URL where results are kept.
         measure: train a little of each study, to forecast how long it takes; minutes.
         as_json: print it as JSON.
     """

@@ -14,7 +14,7 @@ def command(study: AnyStudy, *, storage: str = DEFAULT_STORAGE) -> int:
 
     Args:
         study: the name of a study that has been run, or of a bundled one; or a study file.
-        storage: folder or file:// URL where results are kept.
+        storage: folder or URL where results are kept.
     """
     stored = study_folder(storage, study) / "study.yaml" if "/" not in study else None
     text, _ = open_study(stored if stored is not None and stored.exists() else study)

@@ -22,7 +22,7 @@ def command(
         thin: remove its models, kept scores and checkpoints, which no table needs, after asking.
         undo: list it again; as running it does.
         yes: don't ask.
-        storage: folder or file:// URL where its results are kept.
+        storage: folder or URL where its results are kept.
     """
     folder = begun_folder(study, storage)
     if undo:

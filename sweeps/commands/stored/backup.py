@@ -16,7 +16,7 @@ def command(file: Path, *, storage: str = DEFAULT_STORAGE) -> int:
 
     Args:
         file: a new file.
-        storage: folder or file:// URL where results are kept.
+        storage: folder or URL where results are kept.
     """
     parcels = write_backup(storage_folder(storage), file)
     results = sum(parcel.results for parcel in parcels)

@@ -34,7 +34,7 @@ def command(
         arms: an arm of the first and one of the second, e.g. --arm avgk=avgk_long; default: those of the same name; may
             be given several times.
         form: terminal, markdown or json.
-        storage: folder or file:// URL where results are kept.
+        storage: folder or URL where results are kept.
     """
     told = [_told(each, storage) for each in (first, second)]
     asked = None if arms is None else dict(map(_pair, arms))

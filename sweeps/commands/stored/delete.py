@@ -19,7 +19,7 @@ def command(study: StoredStudy, *, yes: bool = False, storage: str = DEFAULT_STO
     Args:
         study: a study file, or the name of a study.
         yes: don't ask.
-        storage: folder or file:// URL where its results are kept.
+        storage: folder or URL where its results are kept.
     """
     folder = begun_folder(study, storage)
     results, address = results_of(folder), recorded_address(folder)

@@ -28,7 +28,7 @@ def command(
         study: a study file, or the name of a study.
         out: the file; default: STUDY.setsweep.zip.
         no_models: leave out models and kept scores, which take the most room.
-        storage: folder or file:// URL where its results are kept.
+        storage: folder or URL where its results are kept.
     """
     folder = begun_folder(study, storage)
     to = out or Path(f"{folder.name}{ENDING}")

@@ -15,7 +15,7 @@ def command(file: Path, *, storage: str = DEFAULT_STORAGE) -> int:
 
     Args:
         file: what 'setsweep export' has written.
-        storage: folder or file:// URL where results are kept.
+        storage: folder or URL where results are kept.
     """
     parcel, folder = read_parcel(file, storage_folder(storage))
     where = "" if storage == DEFAULT_STORAGE else f" --storage {storage}"

@@ -29,7 +29,7 @@ def command(
     Args:
         study: a study file, or the name of a study.
         run: the key of a run, or its first letters.
-        storage: folder or file:// URL where results are kept.
+        storage: folder or URL where results are kept.
         address: of studies that were submitted: http://HEAD:8265, or "cluster" for the one that is noted.
         follow: of a study that was submitted, or that 'run --detach' has begun: what it says, until it ends.
     """

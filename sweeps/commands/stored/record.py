@@ -16,7 +16,7 @@ def command(study: StoredStudy, *, storage: str = DEFAULT_STORAGE, tracking_uri:
 
     Args:
         study: a study file, or the name of a study.
-        storage: folder or file:// URL where its results are kept.
+        storage: folder or URL where its results are kept.
         tracking_uri: MLflow server or database; default: MLflow's own (./mlflow.db).
     """
     read, folder = stored_study(study, storage)

@@ -29,7 +29,7 @@ def command(
 
     Args:
         study: a study file, or the name of a study.
-        storage: folder or file:// URL where results are kept.
+        storage: folder or URL where results are kept.
         form: terminal, markdown, json, csv, latex or html.
         out: write every format and the figures into this folder instead.
     """

@@ -32,7 +32,7 @@ def command(
     Args:
         study: a study file, or the name of a study.
         run: the key of a run, or its first letters.
-        storage: folder or file:// URL where results are kept.
+        storage: folder or URL where results are kept.
         allow: a package whose functions the study may name besides those of its own folder; may be given several times.
     """
     runs, _ = stored_runs(study, storage)

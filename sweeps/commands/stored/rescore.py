@@ -33,7 +33,7 @@ def command(
             that is better on validation); k, coverage, conformal.*, training.head, training.threshold_scores and
             compare.*; may be given several times.
         thresholds: the split that the thresholds of average-k sets come from.
-        storage: folder or file:// URL where results are kept.
+        storage: folder or URL where results are kept.
         form: terminal, markdown, json, csv, latex or html.
         out: write into this folder, too, how large the sets of each run are, of every kind (set_sizes.csv), its
             accuracy against k (accuracy_by_k.csv) and for each class (per_class.csv), and draw that against training

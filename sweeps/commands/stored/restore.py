@@ -15,7 +15,7 @@ def command(file: Path, *, storage: str = DEFAULT_STORAGE, tracking_uri: str | N
 
     Args:
         file: what 'setsweep backup' has written.
-        storage: folder or file:// URL where results are to be kept.
+        storage: folder or URL where results are to be kept.
         tracking_uri: MLflow server or database; default: MLflow's own (./mlflow.db).
     """
     studies = [parcel for parcel in read_backup(file, storage_folder(storage)) if parcel.results]

@@ -28,7 +28,7 @@ def command(
 
     Args:
         study: a study file, or the name of a study.
-        storage: folder or file:// URL where results are kept.
+        storage: folder or URL where results are kept.
         metric: an accuracy on validation or test, e.g. test/avg5_accuracy; default: the study's primary one.
         form: terminal, markdown, json, csv or html.
         out: write every format and the pictures into this folder instead.

@@ -44,7 +44,7 @@ def command(
         study: a study file, or the name of a study; default: all studies of the storage.
         archived: list those in the archive, too.
         as_json: print it as JSON.
-        storage: folder or file:// URL where results are kept.
+        storage: folder or URL where results are kept.
         address: of studies that were submitted: http://HEAD:8265, or "cluster" for the one that is noted.
         watch: show it again and again while something is trained, with epoch, loss and validation metric of each run.
     """

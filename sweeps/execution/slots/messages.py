@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from setsweep.sweeps.execution.executor import Job, Outcome
 from setsweep.sweeps.execution.news import Moment
+from setsweep.trainables.places import AnyPath
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Needs:
     """
 
     files: Mapping[str, bytes] = field(default_factory=dict)
-    seen: Path | None = None
+    seen: AnyPath | None = None
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from setsweep.sweeps.execution.slots.exchange import Line
 from setsweep.sweeps.execution.slots.messages import GiveBack, Hello, Needs, Parcel, Place, Take, Tell, Unseen, Watch
 from setsweep.trainables.checkpoint import Interrupted
 from setsweep.trainables.config.run_result import RunResult
+from setsweep.trainables.places import AnyPath
 from setsweep.trainables.warm_up import warm_up
 
 SEEN_SECONDS = 10.0  # until a file that was written elsewhere shows, on file systems that remember what was not there
@@ -78,7 +79,7 @@ class SlotWorkload:
                 file.write_bytes(content)
             sys.path.insert(0, self._modules.name)
         deadline = time.monotonic() + SEEN_SECONDS
-        while needs.seen is not None and not needs.seen.exists():
+        while needs.seen is not None and not _sees(needs.seen):
             if time.monotonic() > deadline:
                 self._line.ask(Unseen(socket.gethostname()))
                 self._recalled.set()
@@ -105,6 +106,14 @@ class SlotWorkload:
     def _load_base(self, job: Job) -> Any:
         handle = self._handles[str(base_key(data_of(job.configs[0])))]
         return from_arrays(ray.get(cloudpickle.loads(handle)))
+
+
+def _sees(file: AnyPath) -> bool:
+    """Whether a file is seen here; an object store that can't be reached, or lets nobody in, is not."""
+    try:
+        return file.exists()
+    except (OSError, ImportError):
+        return False
 
 
 def _place() -> Place:

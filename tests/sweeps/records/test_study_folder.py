@@ -55,8 +55,8 @@ def test_a_storage_is_a_folder_or_its_url(storage: str, folder: str) -> None:
     ("storage", "message"),
     [
         (
-            "s3://bucket/x",
-            "--storage must be a folder or a file:// URL, got 's3://bucket/x'. Mount an object store as a",
+            "hdfs://bucket/x",
+            "--storage must be a folder, or the URL of one (file) or of an object store (s3, s3a, gs, az, abfs, abfss)",
         ),
         ("file://results", "--storage must be a folder of this machine, as in file:///home/results, got "),
     ],

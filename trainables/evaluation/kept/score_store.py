@@ -13,7 +13,6 @@ more than `TOLERANCE` from that of the exact scores; where all do, they are kept
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +27,7 @@ from setsweep.trainables.config.losses import loss_declaration
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.evaluation.kept.scored_splits import Splits, Truth, measured
 from setsweep.trainables.evaluation.metric import accuracies
+from setsweep.trainables.places import AnyPath, remove_folder, write_whole
 
 TOLERANCE = 1e-4  # of accuracies as shares, and of mean set sizes
 INDEX = "scores.json"
@@ -47,11 +47,11 @@ class ScoreWriter:
         dataset: its data.
     """
 
-    def __init__(self, folder: Path, config: RunConfig, dataset: Dataset) -> None:
+    def __init__(self, folder: AnyPath, config: RunConfig, dataset: Dataset) -> None:
         self._folder, self._config, self._truth = folder, config, Truth.of(dataset)
         self._precisions: dict[int, Precision] = {}
         self._heads = 0
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_folder(folder)
 
     def add(self, epoch: int, scores: Splits) -> None:
         """Write the scores of an epoch, unless they are written."""
@@ -65,16 +65,14 @@ class ScoreWriter:
 
     def finish(self) -> None:
         """Write what makes the scores whole."""
-        truth = _truth_file(self._folder, self._truth.name)
+        truth = self._folder.parent / _truth_file(self._truth.name)
         if not truth.exists():
             counts = {"train_class_counts": self._truth.train_class_counts}
             labels = {split: each.clone() for split, each in self._truth.labels.items()}  # a view would save its whole
             save_checkpoint({"labels": labels, **counts}, truth)
         precisions = {str(epoch): self._precisions[epoch] for epoch in sorted(self._precisions)}
         index = {"key": self._config.key, "truth": self._truth.name, "heads": self._heads, "epochs": precisions}
-        partial = self._folder / f".{INDEX}"
-        partial.write_text(json.dumps(index), encoding="utf-8")
-        partial.replace(self._folder / INDEX)
+        write_whole(json.dumps(index).encode(), self._folder / INDEX)
 
 
 @dataclass(frozen=True)
@@ -115,7 +113,7 @@ def read_scores(folder: Path) -> KeptScores | None:
     if not path.exists():
         return None
     index = json.loads(path.read_text(encoding="utf-8"))
-    saved = torch.load(_truth_file(folder, index["truth"]), map_location="cpu", weights_only=True)
+    saved = torch.load(folder.parent / _truth_file(index["truth"]), map_location="cpu", weights_only=True)
     precisions = {int(epoch): precision for epoch, precision in index["epochs"].items()}
     return KeptScores(folder, Truth(saved["labels"], saved["train_class_counts"]), index["heads"], precisions)
 
@@ -160,5 +158,5 @@ def _unpack(packed: Mapping[str, Tensor]) -> Tensor:
     return packed["largest"] + packed["below"].float()
 
 
-def _truth_file(folder: Path, name: str) -> Path:
-    return folder.parent / f"labels-{name}.pt"
+def _truth_file(name: str) -> str:
+    return f"labels-{name}.pt"
