@@ -61,7 +61,7 @@ def connect(address: str | None, *, cpus: int | None = None) -> None:
         cpus: of the cluster on this machine; None: as many as it has.
 
     Raises:
-        ClusterError: no cluster answers there.
+        ClusterError: no cluster answers there, or none could be started here.
     """
     options: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
     address = address or os.environ.get("RAY_ADDRESS")
@@ -71,7 +71,14 @@ def connect(address: str | None, *, cpus: int | None = None) -> None:
         os.environ.setdefault("RAY_preload_python_modules", preloaded)
         guard_token()
         # Ray's own default would join whatever cluster was started last on this machine, another sweep's perhaps.
-        ray.init(address="local", include_dashboard=False, num_cpus=cpus, **options)
+        try:
+            ray.init(address="local", include_dashboard=False, num_cpus=cpus, **options)
+        except Exception as error:  # Ray raises no other kind where its own processes do not come up in time
+            disconnect()
+            raise ClusterError(
+                f"Ray could not be started on this machine, which may be too busy or short of memory: {error} "
+                "The same command tries again; nothing was lost."
+            ) from None
         return
     if address.startswith("ray://"):
         raise ClusterError(

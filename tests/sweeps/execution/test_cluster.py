@@ -51,6 +51,14 @@ def test_without_an_address_that_of_the_environment_is_joined(nobody: str, monke
         cluster.connect(None)
 
 
+def test_a_cluster_that_cannot_be_started_here_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_TMPDIR", "/proc/no/folder")
+    with pytest.raises(ClusterError, match=r"^Ray could not be started on this machine.*/proc/no") as caught:
+        cluster.connect(None)
+    assert caught.value.__cause__ is None
+    assert not ray.is_initialized()
+
+
 @pytest.mark.usefixtures("with_gpu")
 def test_a_cluster_that_this_process_is_connected_to_is_used_and_left_running(nobody: str) -> None:
     with cluster.joined(nobody):
