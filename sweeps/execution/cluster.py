@@ -73,7 +73,7 @@ def connect(address: str | None, *, cpus: int | None = None) -> None:
         # Ray's own default would join whatever cluster was started last on this machine, another sweep's perhaps.
         try:
             ray.init(address="local", include_dashboard=False, num_cpus=cpus, **options)
-        except Exception as error:  # Ray raises no other kind where its own processes do not come up in time
+        except Exception as error:  # noqa: BLE001 - no other kind is raised where its processes do not come up in time
             disconnect()
             raise ClusterError(
                 f"Ray could not be started on this machine, which may be too busy or short of memory: {error} "
