@@ -16,7 +16,7 @@ from setsweep.sweeps.study.study import point_key
 from setsweep.trainables.evaluation.metric import Metric
 
 STAGES = {"confirm": "", "default": " (default)"}  # what is shown of an arm, and how the second is told from the first
-DIGITS = 6  # significant ones
+DIGITS = 5  # significant ones: a digit more than is shown of a percentage
 
 
 def numbers(report: Report) -> dict[str, Any]:

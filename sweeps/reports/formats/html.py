@@ -6,9 +6,12 @@ It reads without scripts; with them tables are sorted by a click, and numbers sh
 from __future__ import annotations
 
 import base64
+import io
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+
+from PIL import Image
 
 from setsweep.sweeps.reports import examples
 from setsweep.sweeps.reports.explorer.page import STYLE, script, section
@@ -30,6 +33,9 @@ figure { margin: 1.5rem 0; }
 figcaption { color: #555; }
 .notes { color: #555; }
 """
+
+MOST = 2_000_000  # characters of a page, which pictures keep to: MLflow loads it whole
+_NOTED = 2_000  # of them for the names of figures that have no room
 
 
 def text(report: Report, figures: Sequence[Path] = ()) -> str:
@@ -56,7 +62,7 @@ def blocks_text(
     name = escape(title)
     tables = next((place for place, block in enumerate(blocks) if isinstance(block, str)), len(blocks))
     below = f"<p>{escape(about)}</p>\n" if about else ""
-    return (
+    page = (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width">\n<title>{name}</title>\n'
         f"<style>{_STYLE}{STYLE}{examples.STYLE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n{below}"
@@ -64,10 +70,9 @@ def blocks_text(
         + "".join(map(_block, blocks[:tables]))
         + sections
         + "".join(map(_block, blocks[tables:]))
-        + "".join(map(_figure, figures))
-        + script()
-        + "</body>\n</html>\n"
     )
+    end = f"{script()}</body>\n</html>\n"
+    return page + _figures(figures, max(MOST - len(page) - len(end), MOST // 4)) + end
 
 
 def _block(block: Table | str) -> str:
@@ -91,10 +96,35 @@ def _cell(cell: Cell, kind: str) -> str:
     return f"<td{kind}><b>{shown}</b></td>" if cell.strong else f"<td{kind}>{shown}</td>"
 
 
+def _figures(paths: Sequence[Path], room: int) -> str:
+    """The figures, as many of the first as there is room for, in characters; the names of the others."""
+    shown = ""
+    for place, path in enumerate(paths):
+        figure = _figure(path)
+        if len(shown) + len(figure) > room - _NOTED:
+            names = ", ".join(each.name for each in paths[place:])
+            return f'{shown}<p class="notes">{escape(_cut(f"Further figures, beside this page: {names}"))}</p>\n'
+        shown += figure
+    return shown
+
+
 def _figure(path: Path) -> str:
-    shown, data = escape(_description(path)), base64.b64encode(path.read_bytes()).decode()
-    image = f'<img alt="{shown}" src="data:image/png;base64,{data}">'
+    shown, data = escape(_description(path)), base64.b64encode(_as_webp(path)).decode()
+    image = f'<img alt="{shown}" src="data:image/webp;base64,{data}">'
     return f"<figure>{image}<figcaption>{shown}</figcaption></figure>\n"
+
+
+def _as_webp(path: Path) -> bytes:
+    """The same picture in three quarters of the space."""
+    small = io.BytesIO()
+    with Image.open(path) as image:
+        image.convert("RGB").save(small, format="WEBP", lossless=True, method=4)
+    return small.getvalue()
+
+
+def _cut(names: str) -> str:
+    """A sentence of names; what is too long for its place ends in dots."""
+    return f"{names}." if len(names) < _NOTED // 2 else f"{names[: _NOTED // 2]}…"
 
 
 def _description(path: Path) -> str:

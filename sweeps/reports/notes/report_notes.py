@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from setsweep.data.declaration import SPLIT_OF_RUN
 from setsweep.sweeps.reports.learning_rates import learning_rates
 from setsweep.sweeps.reports.notes.choices import choice_notes
@@ -42,7 +44,7 @@ def notes(report: Report) -> list[str]:
         *_about_unusual(report),
         *conformal_notes(report.study),
         *_about_groups(report),
-        *_about_epochs(report),
+        *_about_missing(report),
         *_about_published(report),
         *_about_learning_rates(report),
         *_about_failures(report),
@@ -120,14 +122,26 @@ def _about_sensitivity(report: Report) -> list[str]:
     return [f"How much hyperparameters matter stands in sensitivity.html; 'setsweep sensitivity {name}' prints it."]
 
 
-def _about_epochs(report: Report) -> list[str]:
+def _about_missing(report: Report) -> list[str]:
+    """The metrics that are asked for and that no run of the confirmation has, and why."""
     confirmed = [a for a in report.confirmed if a.n]
-    known = {a.metric for a in confirmed}
-    return [
-        f"{name} is not known: these runs are older than the record of every kept epoch's metrics."
-        for name in report.study.at_epochs
-        if confirmed and name not in known
-    ]
+    if not confirmed:
+        return []
+    study, known = report.study, {a.metric for a in confirmed}
+    asked = (*study.compare.metrics, *study.compare.show, *study.at_epochs, study.primary)
+    return [f"{name} is not known: {_why(name, known)}." for name in dict.fromkeys(asked) if name not in known]
+
+
+def _why(name: str, known: Set[str]) -> str:
+    metric = Metric.parse(name)
+    if metric.at is not None:
+        return "these runs are older than the record of every kept epoch's metrics"
+    if metric.group is None:
+        return "no run has given it"
+    if any((other := Metric.find(each)) and other.group for each in known):
+        return f"no class has so {metric.group} training images"
+    groups = f"few: below {FEW}, many: above {MANY} training images"
+    return f"all classes are in one group ({groups}), of which the mean over all classes tells"
 
 
 def _about_learning_rates(report: Report) -> list[str]:

@@ -43,7 +43,7 @@ def test_a_folder_has_the_report_in_every_format_and_its_figures(study: Any, res
         "sensitivity-2-label_noise-0.2.png",
     ]
     assert all(min(png_size(path)) > 300 for path in paths[6:])
-    assert (tmp_path / "new" / "folder" / "report.html").read_text().count("data:image/png;base64,") == 5
+    assert (tmp_path / "new" / "folder" / "report.html").read_text().count("data:image/webp;base64,") == 5
 
 
 def test_equal_results_give_equal_bytes(study: Any, results: Any, tmp_path: Path) -> None:

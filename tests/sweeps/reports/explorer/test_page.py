@@ -13,7 +13,7 @@ from setsweep.sweeps.reports.report import Report, build_report
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.study.study import Arm
 
-MOST = 2_000_000  # bytes that a page of 2,000 runs may have, its figures apart
+ROOM = 1_000_000  # bytes that the numbers of 2,000 runs may have, so that tables and figures have as many
 
 
 def _data(page: str) -> dict[str, Any]:
@@ -58,8 +58,8 @@ def test_the_script_asks_for_no_storage_and_no_network() -> None:
     assert "innerHTML" not in script(), "text is never read as markup"
 
 
-def test_a_report_of_two_thousand_runs_stays_below_two_megabytes(report: Report) -> None:
-    """50 arms at 4 points with 10 seeds each, 40 metrics of 6 digits."""
+def test_a_report_of_two_thousand_runs_leaves_room_for_tables_and_figures(report: Report) -> None:
+    """50 arms at 4 points with 10 seeds each, 40 metrics."""
     known = next(each for each in report.aggregates if each.stage == "confirm" and each.metric == report.study.primary)
     arms = {f"arm{number}": Arm(name=f"arm{number}", loss="avgk") for number in range(50)}
     study = replace(report.study, arms=arms, grid={"data.label_noise": (0.0, 0.1, 0.2, 0.3)})
@@ -75,4 +75,4 @@ def test_a_report_of_two_thousand_runs_stays_below_two_megabytes(report: Report)
             aggregates += [replace(one, metric=metric) for metric in metrics]
     shown = section(replace(report, study=study, aggregates=tuple(aggregates)))
     assert len(_data(shown)["rows"]) == 200
-    assert len(shown.encode()) + len(script()) < MOST
+    assert len(shown.encode()) + len(script()) < ROOM

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import base64
+import io
+import random
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from setsweep.sweeps.reports.formats.html import text
+from PIL import Image
+
+from setsweep.sweeps.reports.formats.html import MOST, text
 from setsweep.sweeps.reports.panels import add_title, panels, save
 from setsweep.sweeps.reports.report import Report, build_report
 from setsweep.sweeps.study.parts import Compare
@@ -57,8 +61,24 @@ def test_figures_are_inside_with_their_title_below_them_and_for_those_who_do_not
     add_title(drawn, ["demo", "α < 2"])
     figure = save(drawn, tmp_path / "metrics-1.png")
     assert "<img" not in text(report)
-    encoded = base64.b64encode(figure.read_bytes()).decode()
     shown = "demo, α &lt; 2"
-    assert (
-        f'<figure><img alt="{shown}" src="data:image/png;base64,{encoded}"><figcaption>{shown}</figcaption></figure>'
-    ) in text(report, [figure])
+    page = text(report, [figure])
+    (data,) = re.findall(
+        f'<figure><img alt="{shown}" src="data:image/webp;base64,([^"]+)"><figcaption>{shown}</figcaption></figure>',
+        page,
+    )
+    with Image.open(figure) as drawn_once, Image.open(io.BytesIO(base64.b64decode(data))) as inside:
+        assert inside.convert("RGB").tobytes() == drawn_once.convert("RGB").tobytes()
+
+
+def test_figures_without_room_on_the_page_are_named(report: Report, tmp_path: Path) -> None:
+    """Noise, of which a picture can't be made smaller: a page takes the first three or four of ten."""
+    size = (400, 400)
+    figures = [tmp_path / f"noise-{number}.png" for number in range(10)]
+    for number, path in enumerate(figures):
+        Image.frombytes("RGB", size, random.Random(number).randbytes(3 * 400 * 400)).save(path)
+    page = text(report, figures)
+    assert len(page) < MOST
+    inside = page.count("<figure>")
+    assert inside >= 2
+    assert f"Further figures, beside this page: {', '.join(each.name for each in figures[inside:])}." in page

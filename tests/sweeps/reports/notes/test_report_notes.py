@@ -149,3 +149,30 @@ def test_groups_of_classes_are_explained_where_a_table_has_them(study: Study, re
     said = "few, medium and many are classes with fewer than 20, 20 to 100 and more than 100 training images."
     assert said in notes(build_report(study, results(study, outcome)))
     assert said not in notes(build_report(study, results(study)))
+
+
+FEW = "test/macro_top2_accuracy_few"
+
+
+def test_a_metric_that_no_run_can_have_is_told_with_the_reason(
+    make_study: Any, results: Any, finished: Outcome
+) -> None:
+    """Each class of digits has some 100 training images: there are no groups; a class may be in no group asked for."""
+    study = make_study(compare=Compare(baseline="cross_entropy", show=(FEW,)))
+    said = [note for note in notes(build_report(study, results(study))) if note.startswith(FEW)]
+    assert said == [
+        f"{FEW} is not known: all classes are in one group (few: below 20, many: above 100 training images), "
+        "of which the mean over all classes tells."
+    ]
+
+    def of_others(run: Any) -> Any:
+        return replace(finished(run), metrics={**finished(run).metrics, "test/macro_top2_accuracy_many": 0.5})
+
+    said = [note for note in notes(build_report(study, results(study, of_others))) if note.startswith(FEW)]
+    assert said == [f"{FEW} is not known: no class has so few training images."]
+
+
+def test_nothing_is_missed_before_a_confirmation_has_begun(make_study: Any, results: Any) -> None:
+    study = make_study(compare=Compare(baseline="cross_entropy", show=(FEW,)))
+    searched = [(run, result) for run, result in results(study) if run.stage == "search"]
+    assert not any("is not known" in note for note in notes(build_report(study, searched)))

@@ -55,7 +55,7 @@ def test_a_folder_has_every_format_and_the_pictures(found: Any, tmp_path: Path) 
     files = {path.name for path in write_sensitivity(found, tmp_path / "out")}
     named = {"sensitivity.md", "sensitivity.json", "sensitivity.csv", "sensitivity.html", "design-1.png"}
     assert files == named == {path.name for path in (tmp_path / "out").iterdir()}
-    assert "data:image/png;base64," in (tmp_path / "out" / "sensitivity.html").read_text()
+    assert "data:image/webp;base64," in (tmp_path / "out" / "sensitivity.html").read_text()
 
 
 def test_the_report_of_a_study_has_its_sensitivity_beside_it(reported: Any, grid: Any, tmp_path: Path) -> None:
