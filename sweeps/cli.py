@@ -19,7 +19,7 @@ from cyclopts import App, CycloptsError, Parameter
 from cyclopts.completion.detect import ShellDetectionError
 
 from setsweep.sweeps.commands.exit_codes import BAD_INPUT, DONE, FAILED, STOPPED
-from setsweep.sweeps.execution.errors import ExecutorError
+from setsweep.sweeps.execution.errors import ExecutorError, UnseenStorageError
 from setsweep.sweeps.sweep.stopping import sigterm_as_interrupt
 
 os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
@@ -39,6 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CycloptsError as error:
         return _refused(f"{error} 'setsweep --help' lists the commands, 'setsweep COMMAND --help' what one takes.")
     except ValueError as error:  # every error in what the user gave: study files, data, storage, addresses
+        return _refused(error)
+    except UnseenStorageError as error:
         return _refused(error)
     except ExecutorError as error:
         print(f"setsweep: {error}", file=sys.stderr)

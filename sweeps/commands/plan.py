@@ -166,14 +166,23 @@ def _cost(cost: Cost | None) -> tuple[str, str]:
 
 
 def _time(plan: Plan) -> str:
-    study, slots, seconds = plan.study, plan.slots, plan.seconds
-    if slots is None:
+    study, slots, seconds, wall = plan.study, plan.slots, plan.seconds, plan.wall_seconds
+    if slots is None or wall is None:
         return f"About {duration(seconds)} of training, divided by the slots that there are. Nothing was recorded."
     return (
-        f"About {duration(seconds)} of training: {duration(seconds / slots)} on {slots} slots of "
+        f"About {duration(seconds)} of training: {_between(*wall)} on {slots} slots of "
         f"{study.resources.cpus:g} CPU and {_amount(study.resources.gpus)} GPU, and some seconds to start. "
         "Nothing was recorded."
     )
+
+
+def _between(least: float, most: float) -> str:
+    """``70 to 85 min``; one of them where they read the same."""
+    first, last = duration(least), duration(most)
+    if first == last:
+        return first
+    same = first.split()[1:] == last.split()[1:]
+    return f"{first.split()[0] if same else first} to {last}"
 
 
 def _kept(planner: Planner, arm: str, runs: int) -> int:

@@ -35,6 +35,21 @@ class Plan:
         """Of training, of all that is left, on one slot."""
         return sum(cost.seconds * self.planner.counts(arm).left for arm, cost in self.costs.items())
 
+    @property
+    def wall_seconds(self) -> tuple[float, float] | None:
+        """How long that takes at least and at most, by how runs fit into slots; None: on how many is not known.
+
+        Slots that are busy to the end take the least. A slot that takes the next run as soon as it has none leaves, at
+        the end, the others waiting for one run (Graham 1966); a confirmation to a precision may take all its seeds.
+        """
+        left = [(cost.seconds, self.planner.counts(arm).left) for arm, cost in self.costs.items()]
+        longest = max((seconds for seconds, runs in left if runs), default=0.0)
+        if not self.slots:
+            return None
+        runs = max(1, sum(runs for _, runs in left))
+        most = self.seconds * (1 + (self.planner.most - self.planner.total) / runs)
+        return max(self.seconds / self.slots, longest), (most - longest) / self.slots + longest
+
 
 def plain_plan(plan: Plan) -> dict[str, Any]:
     """A plan as plain data; what is not known is null."""
@@ -47,6 +62,7 @@ def plain_plan(plan: Plan) -> dict[str, Any]:
         "seconds": seconds,
         "slots": slots,
         "seconds_on_slots": seconds / slots if seconds is not None and slots else None,
+        "wall_seconds": plan.wall_seconds if plan.known else None,
         "cpus": plan.study.resources.cpus,
         "gpus": plan.study.resources.gpus,
     }

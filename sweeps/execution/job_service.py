@@ -119,8 +119,12 @@ class JobService:
         )
         return name
 
-    def again(self, job: Submitted) -> str:
-        """Give the cluster a study once more; the new job's name. Raises ValueError: its files were not kept."""
+    def again(self, job: Submitted, *more: str) -> str:
+        """Give the cluster a study once more, with more arguments where it lacks them; the new job's name.
+
+        Raises:
+            ValueError: its files were not kept.
+        """
         if job.files is None:
             raise ValueError(
                 f"the files of {job.name} must have been kept to go on with it, got too many for that. "
@@ -128,7 +132,8 @@ class JobService:
             )
         with tempfile.TemporaryDirectory(prefix="setsweep-resume-") as folder:
             from_text(job.files, Path(folder))
-            return self.submit(job.command, job.study, storage=job.storage, folder=Path(folder))
+            command = [*job.command, *(word for word in more if word not in job.command)]
+            return self.submit(command, job.study, storage=job.storage, folder=Path(folder))
 
     def all(self) -> list[Submitted]:
         """What was submitted by Setsweep for a study, the oldest first."""

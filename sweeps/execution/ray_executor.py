@@ -14,7 +14,7 @@ import ray
 from setsweep.data.arrays import to_arrays
 from setsweep.sweeps.execution.answers import Done
 from setsweep.sweeps.execution.datasets import DatasetCache, base_jobs
-from setsweep.sweeps.execution.errors import ExecutorError
+from setsweep.sweeps.execution.errors import ExecutorError, UnseenStorageError
 from setsweep.sweeps.execution.executor import Job, Outcome
 from setsweep.sweeps.execution.news import Tell
 from setsweep.sweeps.execution.slots.claims import Standing
@@ -152,7 +152,7 @@ class RayExecutor:
         """Slots that die again and again with nothing to show for it are a broken installation, not bad luck."""
         slots = self._slots
         if self._unseen_by and self._needs.seen is not None:
-            raise ExecutorError(
+            raise UnseenStorageError(
                 f"--storage must be seen by all nodes of the cluster, got {str(self._needs.seen.parent.parent)!r}, "
                 f"which {self._unseen_by} does not see. Give it a folder that they share."
             )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import heapq
+import itertools
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -64,7 +66,7 @@ def test_without_a_gpu_the_plan_of_a_study_for_one_says_what_it_cannot_know(
     rated = setsweep("plan", "gpu.yaml", "--rate", "rates.yaml", "--slots", "2")
     assert rated.code == 0
     assert "30 s  900 MiB" in rated.out
-    assert "About 3 min of training: 90 s on 2 slots of 0.5 CPU and 1 GPU" in rated.out  # 6 runs x 1 epoch x 30 s
+    assert "About 3 min of training: 90 s to 2 min on 2 slots of 0.5 CPU and 1 GPU" in rated.out  # 6 runs x 30 s
 
 
 def test_what_was_measured_is_taken_elsewhere(setsweep: Callable[..., Any], folder: Path) -> None:
@@ -144,6 +146,7 @@ def test_a_plan_as_json_tells_counts_and_what_they_take(setsweep: Any, small: Pa
     assert plan["arms"]["avgk"] == {**runs, "total": 5, "left": 5, "seconds_a_run": 10, "mebibytes": 300}
     assert plan["arms"]["cross_entropy"]["mebibytes"] is None
     assert (plan["seconds"], plan["slots"], plan["seconds_on_slots"]) == (62, 2, 31)
+    assert plan["wall_seconds"] == [31, (62 - 10) / 2 + 10]  # at worst the longest run begins when the other slot ends
     assert (plan["study"], plan["cpus"], plan["gpus"]) == ("small", 1, 0)
     assert "training.evaluate_every: 9 is beyond training.epochs = 2" in plan["notes"][0]
 
@@ -152,3 +155,25 @@ def test_a_plan_says_what_is_unusual_as_a_run_does(setsweep: Any, small: Path) -
     (small.parent / "rate.yaml").write_text("seconds_per_epoch: {cross_entropy: 3, avgk: 5}\n")
     said = setsweep("plan", small, "--rate", "rate.yaml", "--slots", 2, "--set", "confirm.seeds=1")
     assert said.out.startswith("Note: confirm.seeds: one seed gives no interval and no test; ")
+
+
+@pytest.mark.parametrize(
+    ("slots", "wall"), [(1, (62, 62)), (6, (62 / 6, 52 / 6 + 10)), (8, (10, 52 / 8 + 10))], ids=["1", "6", "more"]
+)
+def test_no_order_of_the_runs_takes_less_or_more_than_the_plan_says(
+    setsweep: Any, small: Path, slots: int, wall: tuple[float, float]
+) -> None:
+    (small.parent / "rate.yaml").write_text("seconds_per_epoch: {cross_entropy: 3, avgk: 5}\nmebibytes: {avgk: 300}\n")
+    said = setsweep("plan", small, "--rate", "rate.yaml", "--slots", slots, "--json")
+    assert json.loads(said.out)["wall_seconds"] == pytest.approx(wall)
+    ends = [_makespan(order, slots) for order in itertools.permutations([6.0] * 2 + [10.0] * 5)][::7]
+    assert min(ends) >= wall[0] - 1e-9
+    assert max(ends) <= wall[1] + 1e-9
+
+
+def _makespan(runs: Sequence[float], slots: int) -> float:
+    """When the last run ends, if each slot takes the next as soon as it has none."""
+    free = [0.0] * slots
+    for run in runs:
+        heapq.heapreplace(free, free[0] + run)
+    return max(free)

@@ -16,9 +16,10 @@ from typing import Any
 
 import pytest
 
-from setsweep.sweeps.execution.errors import ExecutorError
+from setsweep.sweeps.execution.errors import ExecutorError, UnseenStorageError
 from setsweep.sweeps.execution.executor import Outcome
 from setsweep.sweeps.execution.local_executor import LocalExecutor
+from setsweep.sweeps.sweep.loop import Sweep
 
 Command = Callable[..., Any]
 
@@ -225,3 +226,15 @@ def _until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> Non
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+@pytest.mark.parametrize(("error", "code"), [(UnseenStorageError, 2), (ExecutorError, 1)])
+def test_a_storage_that_workers_do_not_see_is_bad_input_and_a_broken_cluster_is_none(
+    setsweep: Callable[..., Any], small: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception], code: int
+) -> None:
+    def refuse(*_: object) -> None:
+        raise error("which one")
+
+    monkeypatch.setattr(Sweep, "run", refuse)
+    said = setsweep("run", small, "--in-process")
+    assert (said.code, "setsweep: which one" in said.err) == (code, True)

@@ -17,7 +17,7 @@ from ray import cloudpickle
 
 from setsweep.data.arrays import from_arrays
 from setsweep.sweeps.execution import ray_executor
-from setsweep.sweeps.execution.errors import ExecutorError
+from setsweep.sweeps.execution.errors import ExecutorError, UnseenStorageError
 from setsweep.sweeps.execution.executor import Job
 from setsweep.sweeps.execution.local_executor import LocalExecutor
 from setsweep.sweeps.execution.ray_executor import RayExecutor
@@ -227,7 +227,7 @@ def test_a_storage_that_a_node_does_not_see_ends_the_sweep_before_any_run(
     [seen] = tmp_path.iterdir()
     seen.unlink()
     with pytest.raises(
-        ExecutorError, match=f"^--storage must be seen by all nodes of the cluster, got .*{os.uname()[1]}"
+        UnseenStorageError, match=f"^--storage must be seen by all nodes of the cluster, got .*{os.uname()[1]}"
     ):
         train(executor, make_job(0))
 

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 import requests
 
+from setsweep.sweeps.execution.job_service import JobService
+
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 TOKEN = "0123456789abcdef" * 4
@@ -89,7 +91,7 @@ def test_a_study_is_submitted_and_waited_for(connected: Callable[..., Any], smal
 
 
 def test_a_study_with_a_module_of_its_own_is_stopped_and_resumed_without_its_files(
-    connected: Callable[..., Any], folder: Path, monkeypatch: pytest.MonkeyPatch
+    connected: Callable[..., Any], folder: Path, cluster: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(folder))
     (folder / "submitted_nets.py").write_text(NETS)
@@ -108,8 +110,9 @@ def test_a_study_with_a_module_of_its_own_is_stopped_and_resumed_without_its_fil
 
     (folder / "submitted_nets.py").unlink()
     (folder / "long.yaml").unlink()
-    resumed = connected("resume", "long", "--wait")
+    resumed = connected("resume", "long", "--wait", "--take-over")
     assert resumed.code == 0, resumed.out
+    assert JobService(cluster, TOKEN).all()[-1].command.count("--take-over") == 1
     assert f"long: {8 - kept} of 8 runs to train" in resumed.out
     assert journal.read_text().count('"status":"done"') == 8
 
