@@ -22,11 +22,14 @@ from setsweep.sweeps.planning.trials import Trials, Values
 from setsweep.sweeps.study.design.configuration import plain_config
 from setsweep.sweeps.study.design.layout import design
 from setsweep.sweeps.study.study import Arm, Point, Stage, Study
-from setsweep.trainables.config.complete import complete_config, with_hyperparameters
+from setsweep.trainables.config.complete import complete_config, with_hyperparameters, with_training
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.run_result import RunResult
+from setsweep.trainables.config.training import PRESET
 
 Results = Mapping[str, RunResult]
+
+_LOSS, _TRAINING = "loss.", "training."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,12 +254,17 @@ class Cell:
         return runs
 
     def _complete(self, plain: Mapping[str, Any], values: Values) -> RunConfig:
-        """The configuration; of those that differ in hyperparameters of the loss alone the rest is checked once."""
-        if "stopping" in plain or any(not path.startswith("loss.") for path in values):
+        """The configuration; of those that differ in their loss and training alone the rest is checked once."""
+        quick = (_LOSS,) if PRESET in plain["training"] else (_LOSS, _TRAINING)
+        if "stopping" in plain or not all(path.startswith(quick) for path in values):
             return complete_config(plain)
         if plain["test"] not in self._first:
             self._first[plain["test"]] = complete_config(plain)
-        return with_hyperparameters(self._first[plain["test"]], plain["loss"])
+        config = self._first[plain["test"]]
+        trained = [path for path in values if path.startswith(_TRAINING)]
+        if trained:
+            config = with_training(config, {path.removeprefix(_TRAINING): values[path] for path in trained})
+        return with_hyperparameters(config, plain["loss"])
 
     def _params(self, values: Mapping[str, Any], loss: Mapping[str, Any]) -> dict[str, Any]:
         params = {name: value for name, value in loss.items() if name != "name"}

@@ -16,7 +16,7 @@ from setsweep.trainables.config.losses import loss_declaration
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.config.sections import check_data, check_loss, check_model, k_rule, num_classes
 from setsweep.trainables.config.stopping import check_stopping
-from setsweep.trainables.config.training import check_for_loss, check_training
+from setsweep.trainables.config.training import check_for_loss, check_training, with_settings
 from setsweep.trainables.settings.problems import ConfigError, Problem, Problems
 from setsweep.trainables.settings.rules import Rule, flag, listed, spelled, whole
 
@@ -78,6 +78,21 @@ def with_hyperparameters(config: RunConfig, loss: Mapping[str, Any]) -> RunConfi
     """
     assert loss["name"] == config.loss["name"], "another loss may ask for another training"
     return config.with_loss(check_loss(loss, k=config.k[0], classes=num_classes(config.data)))
+
+
+def with_training(config: RunConfig, changed: Mapping[str, Any]) -> RunConfig:
+    """A complete configuration with other settings of its training: what `complete_config` would make of it.
+
+    Args:
+        config: complete; its training follows no preset.
+        changed: settings of `training` by dotted path, e.g. "optimizer.lr".
+
+    Raises:
+        ConfigError: every rule that is broken.
+    """
+    training = with_settings(config.training, changed)
+    check_for_loss(training, loss_declaration(config.loss["name"]))
+    return config.with_training(training)
 
 
 def with_values(plain: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -104,8 +104,8 @@ class Training:
 
     @cached_property
     def kept(self) -> Mapping[str, Any]:
-        """What run keys know of it, as plain data: see `without_later`."""
-        return _training_without_later(_as_json(self))
+        """What run keys know of it, as mappings: see `without_later`."""
+        return _training_without_later(_plain(self) | {name: _plain(getattr(self, name)) for name in SECTIONS})
 
 
 TRAINING: Mapping[str, Setting] = settings_of(Training)
@@ -168,6 +168,14 @@ class RunConfig:
     def with_loss(self, loss: Mapping[str, Any]) -> RunConfig:
         """The same with other hyperparameters of the same loss, complete; a key of its own then costs little."""
         return self._like(self._loss_text, _text_of_loss(loss), loss=loss)
+
+    def with_training(self, training: Training) -> RunConfig:
+        """The same with other settings of the training; a key of its own then costs little."""
+        return self._like(self._training_text, _text_of_training(training), training=training)
+
+    @cached_property
+    def _training_text(self) -> str:
+        return _text_of_training(self.training)
 
     @cached_property
     def _loss_text(self) -> str:
@@ -250,8 +258,12 @@ def _text_of_loss(loss: Mapping[str, Any]) -> str:
     return f'"loss":{_text_of(sections.without_later("loss", loss))},'
 
 
+def _text_of_training(training: Training) -> str:
+    return f'"training":{_text_of(training.kept)}'
+
+
 def _text_of(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=_plain)
+    return _TEXT.encode(value)
 
 
 def _as_json(value: Any) -> Any:
@@ -272,6 +284,9 @@ def _plain(value: Any) -> dict[str, Any]:
     if dataclasses.is_dataclass(value):
         return {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
     return dict(value)
+
+
+_TEXT = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_plain)
 
 
 def _with_tuples(plain: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -60,7 +61,27 @@ def check_training(plain: Mapping[str, Any]) -> Training:
             problems.add(f"training.{PRESET}", str(error))
     for section in SECTIONS.keys() & given.keys():
         problems.add(f"training.{section}", f"must be a mapping, got {given.pop(section)!r}.")
-    complete = default_training() | problems.values("training", given, TRAINING)
+    return _whole(default_training() | problems.values("training", given, TRAINING), problems)
+
+
+def with_settings(training: Training, changed: Mapping[str, Any]) -> Training:
+    """Complete settings with some of them changed: what `check_training` would make of it, without a preset.
+
+    Args:
+        training: complete.
+        changed: by dotted path.
+
+    Raises:
+        ConfigError: as there.
+    """
+    problems = Problems()
+    plain = {field.name: getattr(training, field.name) for field in dataclasses.fields(training)}
+    complete = flatten({**plain, **{name: vars(plain[name]) for name in SECTIONS}})
+    return _whole(complete | problems.values("training", changed, TRAINING), problems)
+
+
+def _whole(complete: Mapping[str, Any], problems: Problems) -> Training:
+    """Of all settings by dotted path, legal each by itself; raises ConfigError for what is wrong till then, too."""
     for path, rule in _contradictions(complete):
         problems.add(f"training.{path}", rule)
     problems.raise_any()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from setsweep.trainables.config.complete import complete_config, with_hyperparameters, with_values
+from setsweep.trainables.config.complete import complete_config, with_hyperparameters, with_training, with_values
 from setsweep.trainables.config.run_config import RunConfig
 from setsweep.trainables.settings.problems import ConfigError
 
@@ -164,3 +164,36 @@ def test_other_hyperparameters_give_the_configuration_that_they_give_by_themselv
 def test_other_hyperparameters_are_checked_as_by_themselves() -> None:
     with pytest.raises(ConfigError, match=r"loss.alpha must be >= 0, got -1"):
         with_hyperparameters(complete_config(PLAIN), {"name": "avgk", "alpha": -1})
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"optimizer.lr": 0.3},
+        {"optimizer.lr": 1, "epochs": 3},
+        {"optimizer.name": "adam", "optimizer.betas": [0.8, 0.9]},
+        {"warmup_epochs": 2, "ema": 0.9},  # came after the first results: keys know them where they are not as before
+        {"augment.flip": True, "milestones": [1, 4]},
+        {"batch_size": "full", "keep": "last"},
+    ],
+)
+@pytest.mark.parametrize("before", [{}, {"epochs": 20, "optimizer": {"weight_decay": 0.1}, "ema": 0.5}])
+def test_another_training_gives_what_it_would_give_by_itself(before: dict[str, Any], changed: dict[str, Any]) -> None:
+    plain = {**PLAIN, "training": before}
+    whole = complete_config(with_values(plain, {f"training.{path}": value for path, value in changed.items()}))
+    found = with_training(complete_config(plain), changed)
+    assert (found, found.key, found.with_seed(9).key) == (whole, whole.key, whole.with_seed(9).key)
+
+
+@pytest.mark.parametrize(
+    ("changed", "rule"),
+    [
+        ({"optimizer.lr": 0}, r"training.optimizer.lr must be > 0, got 0"),
+        ({"milestones": [10]}, r"training.milestones must be below training.epochs = 10, got 10"),
+        ({"augment.mixup": 0.2}, r"training.augment.mixup must be 0 with avgk"),
+        ({"optimizer.rl": 1}, r"training.optimizer.rl"),
+    ],
+)
+def test_another_training_is_checked_as_by_itself(changed: dict[str, Any], rule: str) -> None:
+    with pytest.raises(ConfigError, match=rule):
+        with_training(complete_config(PLAIN), changed)
