@@ -7,8 +7,9 @@ the journal is opened again, so a result is either there or its run is trained a
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -19,7 +20,7 @@ from setsweep.sweeps.planning.trials import KnownTrials, Trials
 from setsweep.sweeps.records.lease import FILE, JournalError, Say
 from setsweep.sweeps.records.remote.lease import held
 from setsweep.sweeps.study.defaults import DEFAULTS
-from setsweep.trainables.config.run_result import RunResult
+from setsweep.trainables.config.run_result import LARGEST, RunResult
 
 STATUSES = ("done", "diverged", "failed")
 NUMBERS = frozenset((int, float))
@@ -191,8 +192,17 @@ def _check(result: RunResult) -> None:
     for values in (single, result.epochs, *(row.values() for row in rows), *result.curves.values()):
         if not NUMBERS.issuperset(map(type, values)):
             raise TypeError(f"{result.key}: a value is no number")
+        if _too_large(values):
+            raise ValueError(f"{result.key}: a value is too large")
     if not (isinstance(result.key, str) and isinstance(result.reason, str | None) and isinstance(result.host, str)):
         raise TypeError(f"{result.key}: no text")
+
+
+def _too_large(values: Collection[float]) -> bool:
+    """Whether one is larger than a run gives, see `LARGEST`; infinite ones are of a run that diverged."""
+    if not values or -LARGEST <= min(values) <= max(values) <= LARGEST:
+        return False
+    return any(LARGEST < abs(value) < math.inf for value in values)
 
 
 def _load_without_curves(line: bytes) -> Any:

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from setsweep.data.user_function import find_function
 from setsweep.trainables.config.run_config import RunConfig
+from setsweep.trainables.config.run_result import LARGEST
 
 OwnMetrics = Mapping[str, Callable[[Tensor, Tensor], Any]]
 
@@ -40,7 +41,7 @@ def measured_by(metrics: OwnMetrics, scores: Tensor, labels: Tensor) -> dict[str
         labels: (examples,).
 
     Raises:
-        ValueError: one gives no finite number.
+        ValueError: one gives no finite number, or one above 1e100.
     """
     return {name: _number(name, function(scores, labels), len(labels)) for name, function in metrics.items()}
 
@@ -49,7 +50,7 @@ def check_metrics(config: RunConfig, num_classes: int) -> None:
     """Try a configuration's own metrics on scores of chance.
 
     Raises:
-        ValueError: one can't be had, changes what it is given, or gives no finite number.
+        ValueError: one can't be had, changes what it is given, or gives no finite number, or one above 1e100.
     """
     generator = torch.Generator().manual_seed(0)
     scores = torch.randn(TRIED, num_classes, generator=generator)
@@ -76,6 +77,6 @@ def _number(name: str, found: object, examples: int) -> float:
 
 def _is_number(found: object) -> bool:
     try:
-        return math.isfinite(found)  # type: ignore[arg-type]  # that is what is asked
-    except TypeError:
+        return math.isfinite(found) and abs(float(found)) <= LARGEST  # type: ignore[arg-type]  # that is what is asked
+    except (TypeError, OverflowError):
         return False

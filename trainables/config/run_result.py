@@ -12,6 +12,9 @@ from typing import Any, Literal
 from setsweep.trainables.config.hits import Hits
 from setsweep.trainables.config.run_config import RunConfig
 
+LARGEST = 1e100
+"""No number of a run is larger: a sum of squares of larger ones is no number any more."""
+
 Cause = Literal["error", "memory", "worker"]
 
 

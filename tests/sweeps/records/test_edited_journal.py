@@ -19,7 +19,7 @@ from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.study.study import Study
 
 HERE = Path(__file__).parent / "version_3" / "small"
-ANYTHING = (None, "text", -1, 0, float("nan"), [], {}, [1], {"a": 1}, True, "9" * 50, 2**70)
+ANYTHING = (None, "text", -1, 0, float("nan"), [], {}, [1], {"a": 1}, True, "9" * 50, 2**70, 1e308, -1e308, 10**400)
 ROUNDS = 40
 
 
@@ -64,6 +64,31 @@ def test_a_result_without_the_objective_counts_as_one_that_gave_nothing(
                 each["result"]["metrics"].pop("val/avg1_accuracy", None)
     report = json.loads(report_of(study, tmp_path, edited))
     assert report["aggregates"]
+
+
+@pytest.mark.parametrize("number", [1e308, -1e308, 10**400])
+@pytest.mark.parametrize("where", ["metrics", "curves"])
+def test_a_number_of_which_no_mean_can_be_taken_is_refused(
+    study: Study, records: list[Any], tmp_path: Path, where: str, number: float
+) -> None:
+    edited = copy.deepcopy(records)
+    line = next(at for at, record in enumerate(edited) if record["record"] == "result")
+    values = edited[line]["result"][where]
+    name = next(iter(values))
+    values[name] = number if where == "metrics" else [number] * len(values[name])
+    with pytest.raises(JournalError, match=rf"{FILE}:{line + 1}: must be a record of a sweep"):
+        report_of(study, tmp_path, edited)
+
+
+@pytest.mark.parametrize("status", ["DONE", "running", "", None])
+def test_a_status_that_no_run_ends_with_is_refused(
+    study: Study, records: list[Any], tmp_path: Path, status: str | None
+) -> None:
+    edited = copy.deepcopy(records)
+    line = next(at for at, record in enumerate(edited) if record["record"] == "result")
+    edited[line]["result"]["status"] = status
+    with pytest.raises(JournalError, match=rf"{FILE}:{line + 1}: must be a record of a sweep"):
+        report_of(study, tmp_path, edited)
 
 
 def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -35,6 +35,9 @@ def table(scores, labels):
 def infinite(scores, labels):
     return torch.tensor(float("inf"))
 
+def huge(scores, labels):
+    return 1e101
+
 def spoils(scores, labels):
     return scores.zero_().sum()
 
@@ -114,6 +117,7 @@ def test_metrics_make_another_run_and_none_make_the_one_that_it_was() -> None:
             "counted:table must give one finite number, or one for each example, got a tensor of shape (16, 10).",
         ),
         ("infinite", "counted:infinite must give one finite number, or one for each example, got inf."),
+        ("huge", "counted:huge must give one finite number, or one for each example, got 1e+101."),
         ("spoils", "counted:spoils must leave scores and labels as they are, got others after the call."),
         ("breaks", "counted:breaks must take scores and labels, got ArithmeticError: of its own"),
     ],
