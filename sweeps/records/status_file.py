@@ -70,29 +70,40 @@ class StatusFile:
 
 def running_now(folder: Path) -> dict[str, str]:
     """Run keys to arms of what is being trained now; nothing where the sweep has ended or was killed."""
-    running: dict[str, str] = _state(folder).get("running", {})
-    return running
+    return {str(key): str(arm) for key, arm in _state(folder)["running"].items()}
 
 
 def running_runs(folder: Path) -> list[RunningRun]:
     """What is being trained now, with what it has come to; nothing where the sweep has ended or was killed."""
-    return [RunningRun(**run) for run in _state(folder).get("runs", ())]
+    return [RunningRun(**run) for run in _state(folder)["runs"]]
 
 
 def seconds_left(folder: Path) -> float | None:
     """How long the sweep that is running will take; None where none is, or that isn't known."""
     state = _state(folder)
-    left: float | None = state.get("seconds_left")
-    return left if state.get("running") else None
+    return state["seconds_left"] if state["running"] else None
 
 
 def _state(folder: Path) -> dict[str, Any]:
     """What a sweep that is alive has said last."""
-    path = folder / "status.json"
-    if not path.exists():
-        return {}
-    state: dict[str, Any] = json.loads(path.read_text())
-    return {} if time.time() - state["time"] > STALE_SECONDS or not _alive(state) else state
+    nothing: dict[str, Any] = {"running": {}, "runs": [], "seconds_left": None}
+    try:
+        state: dict[str, Any] = nothing | json.loads((folder / "status.json").read_text())
+        _check(state)
+        return nothing if time.time() - state["time"] > STALE_SECONDS or not _alive(state) else state
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # none, or one that somebody has edited
+        return nothing
+
+
+def _check(state: dict[str, Any]) -> None:
+    """Raise an error of some kind for what `StatusFile` does not write."""
+    left = state["seconds_left"]
+    numbers, texts = [state["time"], 0.0 if left is None else left], [*dict(state["running"]).values()]
+    for run in (RunningRun(**run) for run in state["runs"]):
+        numbers += [run.seed, run.epoch, run.epochs, *run.metrics.values()]
+        texts += [run.key, run.arm, *run.params]
+    if not all(isinstance(each, int | float) for each in numbers) or not all(isinstance(each, str) for each in texts):
+        raise TypeError(state)
 
 
 def _alive(state: dict[str, Any]) -> bool:

@@ -110,3 +110,29 @@ def _say(folder: Path, **changed: Any) -> None:
     """Write what a running sweep of one run would say of itself, with some of it changed."""
     said = {"pid": os.getpid(), "host": socket.gethostname(), "time": time.time(), "running": {"a key": "avgk"}}
     (folder / "status.json").write_text(json.dumps(said | changed))
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda state: [],
+        lambda state: {},
+        lambda state: state | {"time": "now"},
+        lambda state: state | {"running": 3},
+        lambda state: state | {"running": {"key": {}}},
+        lambda state: state | {"seconds_left": "long"},
+        lambda state: state | {"runs": [{"key": "a"}]},
+        lambda state: state | {"runs": [state["runs"][0] | {"metrics": {"train/loss": "low"}}]},
+        lambda state: state | {"runs": [state["runs"][0] | {"epoch": None}]},
+        lambda state: state | {"runs": [state["runs"][0] | {"command": "rm"}]},
+    ],
+)
+def test_one_that_somebody_has_edited_says_nothing(tmp_path: Path, make_pair: MakePair, edit: Any) -> None:
+    status, path = StatusFile(tmp_path), tmp_path / "status.json"
+    status.started(make_pair("focal", 0.0, 1)[0])
+    status.tick()
+    assert running_now(tmp_path)
+    path.write_text(json.dumps(edit(json.loads(path.read_text()))))
+    assert (running_now(tmp_path), running_runs(tmp_path), seconds_left(tmp_path)) == ({}, [], None)
+    path.write_bytes(b"\xff{")
+    assert running_now(tmp_path) == {}
