@@ -64,13 +64,19 @@ class Journal:
             self.close()
             raise
 
-    def add_all(self, results: Sequence[tuple[PlannedRun, RunResult]]) -> None:
-        """Write results that came together; they are on disk when this returns.
+    def add_all(self, *jobs: Sequence[tuple[PlannedRun, RunResult]]) -> None:
+        """Write the results of jobs; they are on disk when this returns.
 
-        After a kill in the middle either all of them are there or none: seeds that trained together thus stay together
-        when the study goes on.
+        After a kill in the middle either all results of a job are there or none: seeds that trained together thus stay
+        together when the study goes on.
         """
-        records = [
+        written = [self._results(job) for job in jobs]
+        self._append(*(each[0] if len(each) == 1 else {"record": "results", "results": each} for each in written))
+        self.results |= {result.key: result for job in jobs for _, result in job}
+
+    @staticmethod
+    def _results(job: Sequence[tuple[PlannedRun, RunResult]]) -> list[dict[str, Any]]:
+        return [
             {
                 "record": "result",
                 "arm": run.arm,
@@ -80,10 +86,8 @@ class Journal:
                 "config": run.config.to_dict(),
                 "result": result.to_dict(),
             }
-            for run, result in results
+            for run, result in job
         ]
-        self._append(records[0] if len(records) == 1 else {"record": "results", "results": records})
-        self.results |= {result.key: result for _, result in results}
 
     def add_group_size(self, cost_class: str, seeds: int) -> None:
         """Write how many seeds of a class of configurations train together, as a probe has measured."""
@@ -177,10 +181,11 @@ class Journal:
         assert self._lease is not None, "a journal opened for reading is not watched"
         self._lease.check()
 
-    def _append(self, record: Mapping[str, Any]) -> None:
+    def _append(self, *records: Mapping[str, Any]) -> None:
+        """Write records, a line each, and wait for the disk once."""
         assert self._lease is not None, "a journal opened for reading is not written"
-        line = json.dumps(record, separators=(",", ":"), default=str) + "\n"
-        self._lease.append(line.encode())
+        lines = "".join(json.dumps(each, separators=(",", ":"), default=str) + "\n" for each in records)
+        self._lease.append(lines.encode())
 
 
 def _check(result: RunResult) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -88,7 +89,8 @@ class Sweep:
         self._groups = SeedGroups(planner, study.resources, journal.group_sizes, journal.add_group_size)
         self._jobs: dict[str, Train | Probe] = {}  # those that the executor has, in the order it takes them
         self._job_of: dict[str, str] = {}  # by run key
-        self._announced: set[str] = set()
+        self._announced: set[str] = set()  # those of them that are trained, as far as is known
+        self._unannounced: deque[str] = deque()
 
     def run(self) -> None:
         """Run the study to its end.
@@ -130,6 +132,7 @@ class Sweep:
     def _submit(self, work: Train | Probe) -> None:
         job = self._job(work)
         self._jobs[job.key] = work
+        self._unannounced.append(job.key)
         if isinstance(work, Train):
             self._job_of |= {run.key: job.key for run in work.runs}
         self.executor.submit(job)
@@ -137,32 +140,40 @@ class Sweep:
 
     def _announce(self) -> None:
         """Say which runs are being trained: those of the first jobs, as many as there are slots."""
-        for key, work in list(self._jobs.items())[: self.executor.slots]:
-            if key not in self._announced and isinstance(work, Train):
+        slots = self.executor.slots
+        while self._unannounced and len(self._announced) < slots:
+            key = self._unannounced.popleft()
+            work = self._jobs.get(key)
+            if work is not None:
                 self._announced.add(key)
+            if isinstance(work, Train):
                 for run in work.runs:
                     self._allowance.started(run.key)
                     for watcher in self.watchers:
                         watcher.started(run)
 
     def _take(self, outcomes: Iterable[Outcome]) -> None:
-        """What has come; the results of one job, which come together, go into the journal together."""
+        """What has come goes into the journal together, then to all others."""
         results: dict[str, RunResult] = {}
         for outcome in outcomes:
             if isinstance(outcome, GroupSize):
                 probe = self._jobs.pop(outcome.key)
+                self._announced.discard(outcome.key)
                 assert isinstance(probe, Probe)
                 self._groups.tell(probe.cost_class, outcome.seeds)
             else:
                 results[outcome.key] = outcome
-        for job in dict.fromkeys(self._job_of.pop(key) for key in results):
-            self._finish(job, [(run, results[run.key]) for run in self._jobs.pop(job).runs])
+        jobs = dict.fromkeys(self._job_of.pop(key) for key in results)
+        done = {job: [(run, results[run.key]) for run in self._jobs.pop(job).runs] for job in jobs}
+        if done:
+            self.journal.check_there()
+            self.journal.add_all(*done.values())
+        for job, pairs in done.items():
+            self._finish(job, pairs)
         self._announce()
 
     def _finish(self, job: str, pairs: Sequence[tuple[PlannedRun, RunResult]]) -> None:
         self._announced.discard(job)
-        self.journal.check_there()
-        self.journal.add_all(pairs)
         remove_checkpoint(self._checkpoint(job))  # a run that failed leaves one
         for run, result in pairs:
             self._allowance.finished(run.key)

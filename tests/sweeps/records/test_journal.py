@@ -17,7 +17,7 @@ import pytest
 
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.records.journal import Journal
-from setsweep.sweeps.records.lease import FILE, JournalError
+from setsweep.sweeps.records.lease import FILE, JournalError, Lease
 from setsweep.trainables.config.run_result import RunResult
 
 PATIENCE = 60
@@ -105,6 +105,25 @@ def test_results_that_came_together_are_there_together_or_not_at_all(
     path = tmp_path / "journal.jsonl"
     os.truncate(path, path.stat().st_size - 1)
     assert Journal(tmp_path, read_only=True).results == {}
+
+
+def test_jobs_that_end_together_wait_for_the_disk_once_and_a_kill_costs_no_more_than_the_last(
+    tmp_path: Path, make_pair: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = [[make_pair("focal", noise, seed) for seed in range(2)] for noise in (0.0, 0.1, 0.2)]
+    flushed: list[int] = []
+    fsync = os.fsync
+    with Journal(tmp_path) as journal:
+        monkeypatch.setattr(os, "fsync", lambda file: flushed.append(file) or fsync(file))
+        journal.add_all(*jobs)
+        assert isinstance(journal._lease, Lease)
+        assert flushed.count(journal._lease.file) == 1
+    whole = {run.key: result for job in jobs for run, result in job}
+    assert Journal(tmp_path, read_only=True).results == whole
+    path = tmp_path / "journal.jsonl"
+    os.truncate(path, path.stat().st_size - 1)
+    last = {run.key for run, _ in jobs[-1]}
+    assert Journal(tmp_path, read_only=True).results.keys() == whole.keys() - last
 
 
 def test_how_many_seeds_train_side_by_side_is_kept(tmp_path: Path) -> None:
