@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from setsweep.sweeps.statistics.methods.proportions import wilson
-from setsweep.sweeps.statistics.methods.student import Sample, check_confidence, noncentral_t, sample_of
+from setsweep.sweeps.statistics.methods.student import MIN_SPREAD, Sample, check_confidence, noncentral_t, sample_of
 
 FAR = 1000.0
 """Beyond this t statistic the normal part of a noncentral t no longer matters, and its computation is not sure."""
@@ -36,9 +36,15 @@ def hedges_g(differences: Sequence[float], *, confidence: float) -> Effect:
     """The mean of paired differences in their own standard deviations, unbiased: Hedges' g_z.
 
     ``g = J mean / std`` with ``J = Gamma(v / 2) / (sqrt(v / 2) Gamma((v - 1) / 2))``, v = n - 1 (Hedges 1981, eq. 6e;
-    the exact factor, not 1 - 3 / (4 v - 1)). The interval is the exact one of the true mean / std for normal
-    differences, by the noncentral t (Steiger and Fouladi 1997). It is the standard deviation of *differences on a
-    seed*, which is smaller than that of either side where seeds are shared; not to be set beside an unpaired g.
+    the exact factor, not 1 - 3 / (4 v - 1)). It is the standard deviation of *differences on a seed*, which is smaller
+    than that of either side where seeds are shared; not to be set beside an unpaired g.
+
+    For normal differences the exact interval of the true mean / std is that of the noncentral t (Steiger and Fouladi
+    1997). Of other laws it knows too much, as a standard deviation of few values rests on their tails: at 0.8 std it
+    covers 94, 91, 88 % at n = 3, 5, 10 for Student t3 and 88, 83, 78 % for skewed differences. So the interval is all
+    that either it or g +- z times its jackknife error leaves open: 95 % and more for t3, 92 and more for skewed ones up
+    to n = 10, and for normal ones wider by 6 % at n = 10, 16 % at 5 and double at 3. None is sure whatever the law
+    (Bahadur and Savage 1956); that of `better_on_a_seed` is.
 
     Raises:
         ValueError: `confidence` is no probability.
@@ -50,7 +56,8 @@ def hedges_g(differences: Sequence[float], *, confidence: float) -> Effect:
     half = sample.degrees / 2
     unbiased = math.exp(math.lgamma(half) - math.lgamma(half - 0.5)) / math.sqrt(half)
     low, high = _standardised(sample, (1 + confidence) / 2), _standardised(sample, (1 - confidence) / 2)
-    return Effect(value=unbiased * sample.mean / sample.std, ci_low=low, ci_high=high, n=sample.n)
+    value, half = unbiased * sample.mean / sample.std, _jackknife_half(differences, sample, confidence)
+    return Effect(value=value, ci_low=min(low, value - half), ci_high=max(high, value + half), n=sample.n)
 
 
 def better_on_a_seed(differences: Sequence[float], *, confidence: float) -> Effect:
@@ -78,6 +85,23 @@ def better_on_a_seed(differences: Sequence[float], *, confidence: float) -> Effe
     better = sum((each > 0) + (each == 0) / 2 for each in differences)  # a tie is half a win
     counted = wilson(better, sample.n, confidence=confidence)
     return Effect(value=middle, ci_low=min(low, counted[0]), ci_high=max(high, counted[1]), n=sample.n)
+
+
+def _jackknife_half(differences: Sequence[float], sample: Sample, confidence: float) -> float:
+    """The jackknife error of mean / std (Tukey 1958) times z; 0 where all but one are equal."""
+    from scipy.special import ndtri  # imported late: listing studies must not wait for it
+
+    n, apart = sample.n, [each - sample.mean for each in differences]
+    squares = math.fsum(each**2 for each in apart)
+    without = []
+    for each in apart:
+        left = (squares - each**2 * n / (n - 1)) / (n - 2)  # the variance of the others
+        if left < MIN_SPREAD**2:
+            return 0.0
+        without.append((sample.mean - each / (n - 1)) / math.sqrt(left))
+    middle = math.fsum(without) / n
+    error = math.sqrt((n - 1) / n * math.fsum((each - middle) ** 2 for each in without))
+    return float(ndtri((1 + confidence) / 2)) * error
 
 
 def _standardised(sample: Sample, probability: float) -> float:
