@@ -17,7 +17,7 @@ from setsweep.sweeps.reports.wording import long_metric_label, scaled, settings
 from setsweep.sweeps.reports.x_axis import lay_out, natural_scale
 from setsweep.sweeps.statistics.aggregates import Aggregate
 from setsweep.sweeps.study.space import Space
-from setsweep.sweeps.study.study import Point
+from setsweep.sweeps.study.study import Point, point_key
 
 CURVE_FROM = 5  # values of the one hyperparameter that an arm searches
 _WIDTH, _HEIGHT = 3.8, 3.0  # inches of a panel
@@ -35,8 +35,9 @@ def draw_sensitivity(report: Report, point: Point, path: Path) -> Path | None:
     search = report.study.search
     if search is None:
         return None
-    trials = [a for a in report.aggregates if a.stage == "search" and a.metric == search.objective]
-    trials = [_pooled(report, a) for a in trials if a.point == point and a.mean is not None]
+    here = [a for arm in report.study.arms for a in report.at_place.get((arm, point_key(point)), ())]
+    trials = [a for a in here if a.stage == "search" and a.metric == search.objective and a.mean is not None]
+    trials = [_pooled(report, a) for a in trials]
     rows = {arm: spaces for arm in report.study.arms if (spaces := _tried(report, arm, trials))}
     if not rows:
         return None
@@ -91,8 +92,8 @@ def _draw_panel(
     curve = alone and scale.kind != "order" and len(set(tried)) >= CURVE_FROM
     if curve:
         _draw_curve(axis, {positions[trial.params[name]]: trial for trial in trials}, style)
-    for trial in trials:
-        _draw_trial(axis, positions[trial.params[name]], trial, style, ring=trial.params == chosen, interval=not curve)
+    _draw_trials(axis, [(positions[trial.params[name]], trial) for trial in trials], style, intervals=not curve)
+    _draw_rings(axis, [(positions[trial.params[name]], trial) for trial in trials if trial.params == chosen], style)
     means = [scaled(a.metric, a.mean) for a in trials if a.mean is not None]
     halves = [scaled(a.metric, a.ci_high - a.mean) for a in trials if a.mean is not None and a.ci_high is not None]
     margin = max(_MARGIN * (max(means) - min(means)), median(halves) if halves else 0.0) or 1.0
@@ -108,18 +109,27 @@ def _draw_curve(axis: Axes, trials: Mapping[float, Aggregate], style: Mapping[st
     axis.fill_between([x for x, _ in bounded], low, high, color=style["color"], alpha=0.18, linewidth=0)
 
 
-def _draw_trial(
-    axis: Axes, x: float, trial: Aggregate, style: Mapping[str, Any], *, ring: bool, interval: bool
-) -> None:
-    if trial.mean is None:
-        return
-    mean = scaled(trial.metric, trial.mean)
-    axis.plot([x], [mean], linestyle="none", markersize=5, color=style["color"], marker=style["marker"])
-    if ring:
-        axis.plot([x], [mean], marker="o", markersize=12, markerfacecolor="none", color=style["color"])
-    if interval and trial.ci_low is not None and trial.ci_high is not None:
-        ends = [scaled(trial.metric, trial.ci_low), scaled(trial.metric, trial.ci_high)]
-        axis.plot([x, x], ends, color=style["color"], linewidth=1, alpha=0.6)
+_Placed = Sequence[tuple[float, Aggregate]]  # a trial, and where it stands
+
+
+def _draw_trials(axis: Axes, trials: _Placed, style: Mapping[str, Any], *, intervals: bool) -> None:
+    """A dot each, all in one drawing, as there may be hundreds; and its interval."""
+    known = [(x, scaled(a.metric, a.mean)) for x, a in trials if a.mean is not None]
+    axis.plot(*zip(*known, strict=True), linestyle="none", markersize=5, color=style["color"], marker=style["marker"])
+    bounded = [
+        (x, scaled(a.metric, a.ci_low), scaled(a.metric, a.ci_high))
+        for x, a in trials
+        if a.ci_low is not None and a.ci_high is not None
+    ]
+    if intervals and bounded:
+        axis.vlines(*zip(*bounded, strict=True), color=style["color"], linewidth=1, alpha=0.6)
+
+
+def _draw_rings(axis: Axes, trials: _Placed, style: Mapping[str, Any]) -> None:
+    for x, trial in trials:
+        if trial.mean is not None:
+            mean = scaled(trial.metric, trial.mean)
+            axis.plot([x], [mean], marker="o", markersize=12, markerfacecolor="none", color=style["color"])
 
 
 def _chosen_params(report: Report, arm: str, point: Point) -> Any:

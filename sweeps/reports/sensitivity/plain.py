@@ -16,6 +16,7 @@ from setsweep.sweeps.reports.sensitivity.found import Findings, OneHyperparamete
 from setsweep.sweeps.reports.sensitivity.sections import blocks
 from setsweep.sweeps.reports.sensitivity.sensitivity import Sensitivity
 from setsweep.sweeps.statistics.methods.intervals import mean_interval
+from setsweep.sweeps.study.text import json_text as text
 
 
 def json_text(found: Sensitivity) -> str:
@@ -44,7 +45,7 @@ def json_text(found: Sensitivity) -> str:
         "tuning": [dataclasses.asdict(each) for each in found.tunings],
         "sentences": [each for each in blocks(found) if isinstance(each, str)],
     }
-    return json.dumps(_plain(plain), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    return text.json_text(_plain(plain))
 
 
 def csv_text(found: Sensitivity) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from setsweep.sweeps.reports.report import Report, build_report
@@ -24,8 +25,14 @@ CHOSEN = 12  # size of the ring's marker; that of a dot is 5
 
 
 def _dots(panel: Axes, *, ring: bool = False) -> list[tuple[float, float]]:
-    lines = (line for line in panel.lines if (line.get_markersize() == CHOSEN) == ring and len(line.get_xdata()) == 1)
-    return [(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in lines]  # type: ignore[index]
+    kind = [line for line in panel.lines if line.get_marker() != "None" and (line.get_markersize() == CHOSEN) == ring]
+    return [(float(x), float(y)) for line in kind for x, y in line.get_xydata()]
+
+
+def _intervals(panel: Axes) -> list[list[float]]:
+    """Their ends, in the order of the trials."""
+    drawn = [each for each in panel.collections if isinstance(each, LineCollection)]
+    return [[float(y) for _, y in segment] for each in drawn for segment in each.get_segments()]
 
 
 def _searching(make_study: Any, *spaces: Space, **changes: Any) -> Study:
@@ -48,9 +55,8 @@ def test_a_trial_is_a_dot_with_its_interval_and_the_chosen_one_is_ringed(
     assert len(expected) == 4
     assert _dots(panel) == expected
     assert _dots(panel, ring=True) == [expected[1]]
-    intervals = [line for line in panel.lines if len(line.get_xdata()) == 2]
     pooled = [report.search_intervals[a.candidate] for a in trials]
-    assert [list(line.get_ydata()) for line in intervals] == [[100 * p.ci_low, 100 * p.ci_high] for p in pooled]  # type: ignore[operator]
+    assert _intervals(panel) == [[100 * p.ci_low, 100 * p.ci_high] for p in pooled]  # type: ignore[operator]
     assert title_of(drawn[FILE.name]) == (
         "fashion_losses, data.label_noise = 0.2, sensitivity (ring: chosen), "
         "95 % intervals over 2 seeds, variance of all trials"
@@ -174,9 +180,8 @@ def test_a_line_joins_enough_trials_where_they_differ_in_nothing_else(
     searches = [a for a in report.aggregates if (a.stage, a.metric) == ("search", "val/avg2_accuracy")]
     trials = sorted(((a.params["alpha"], a) for a in searches), key=lambda pair: pair[0])
     assert len(_dots(panel)) == CURVE_FROM
-    lines = [line for line in panel.lines if len(line.get_xdata()) == CURVE_FROM]
-    assert len(lines) == len(panel.collections) == curve
-    assert len([line for line in panel.lines if len(line.get_xdata()) == 2]) == (0 if curve else CURVE_FROM)
+    lines = [line for line in panel.lines if line.get_linestyle() != "None" and line.get_marker() == "None"]
+    assert (len(lines), len(_intervals(panel))) == ((1, 0) if curve else (0, CURVE_FROM))
     if curve:
         assert list(lines[0].get_xdata()) == [x for x, _ in trials]
         corners = {(x, y) for x, y in panel.collections[0].get_paths()[0].vertices}  # type: ignore[misc]
