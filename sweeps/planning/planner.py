@@ -64,8 +64,9 @@ class Planner:
         self._groups: dict[Candidate, list[PlannedRun]] = {}
         self._lacking = Counter[Candidate]()  # how many results of a group are missing
         self._waiting_for: dict[str, list[Cell]] = {}
-        for cell in self._cells:
-            self._advance(cell)
+        for _ in range(1 if study.confirm.half_width is None else 2):  # again, when all pilots are known
+            for cell in self._cells:
+                self._advance(cell)
 
     def next_run(self) -> PlannedRun | Wait | Done:
         """A run to train now; Wait where the next one depends on results not told yet; Done where there is none."""

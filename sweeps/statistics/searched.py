@@ -183,14 +183,17 @@ def _certificate(study: Study, values: Mapping[int, Values], chosen: int | None)
 def _optimism(
     study: Study, place: _Place, values: Mapping[int, Values], rounds: Sequence[Round], chosen: int | None
 ) -> Gap | None:
-    """Of the choice's mean in the search to its mean on fresh seeds; a run without a number counts as in the search."""
+    """Of the choice's mean in the search to its mean on fresh seeds; a run without a number counts as in the search.
+
+    Where no run on fresh seeds gave a number nothing is known of it.
+    """
     if chosen is None or study.search is None:
         return None
     metric, saturated = study.search.objective, study.search.saturated
     confirmed = [result for run, result in place.runs if result and run.stage == "confirm"]
-    fresh = [value_in_search(result, metric, saturated=saturated) for result in confirmed]
-    if not fresh:
+    if all(result.status != "done" for result in confirmed):
         return None
+    fresh = [value_in_search(result, metric, saturated=saturated) for result in confirmed]
     return gap([values[chosen][seed] for seed in rounds[-1].seeds], fresh, confidence=study.compare.confidence)
 
 

@@ -200,10 +200,11 @@ def confirm_settings() -> dict[str, Setting]:
 def read_confirm(findings: Findings, search: Search | None, arms: Mapping[str, Arm]) -> tuple[tuple[int, ...], Confirm]:
     """The seeds of the confirmation (to a precision: of its pilot), none of which the search uses; and the rest."""
     settings = confirm_settings()
-    read = Section(findings, ("confirm",), settings).read_all(settings)
+    section = Section(findings, ("confirm",), settings)
+    read = section.read_all(settings)
     given = {name for name in settings if findings.source.has(("confirm", name))}
     seeds: tuple[int, ...] = read["seeds"]
-    if read["half_width"] is None:
+    if section.values.get("half_width") is None:
         for name in sorted(given & {"pilot", "max"}):
             findings.add(("confirm", name), f"must be left out without confirm.half_width, got {read[name]}.")
     else:

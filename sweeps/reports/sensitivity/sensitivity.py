@@ -132,6 +132,8 @@ def _nothing(report: Report) -> str:
             f"study {report.study.name!r} must have runs of its sensitivity study, got none yet: they begin after the "
             "choice."
         )
+    if report.searches:
+        return f"study {report.study.name!r} must have a trial with a number, got none: all runs of its search failed."
     return (
         f"study {report.study.name!r} must vary something, got neither a sensitivity study nor a search. "
         "Add, for example, sensitivity: {ARM.alpha: 9, seeds: 5}."

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from setsweep.sweeps.statistics.methods.intervals import differences_by_seed
-from setsweep.sweeps.statistics.methods.student import check_confidence, mean_and_std, t_quantile
+from setsweep.sweeps.statistics.methods.student import MIN_SPREAD, check_confidence, mean_and_std, t_quantile
 
 PRIOR_DEGREES = 4
 """Degrees of freedom that the pooled variance counts for beside a candidate's own."""
@@ -18,7 +18,8 @@ class Certificate:
     """That a choice is at most so much below the best of the candidates.
 
     Args:
-        bound: the most it is below, >= 0, in the unit of the values; None where no candidate shares two seeds with it.
+        bound: the most it is below, >= 0, in the unit of the values; None where no candidate shares two seeds with it,
+            or all that do differ from it by the same on each seed.
         rival: index of the candidate that sets the bound; None where that is 0 or undefined.
         confidence: of the bound.
         candidates: how many were tried, the choice included.
@@ -68,9 +69,9 @@ def certificate(
     moments = [(math.fsum(each) / len(each), _squares(each), len(each)) for each in found]
     degrees = sum(m - 1 for _, _, m in moments)
     count = len(others) + 1
-    if others and not degrees:
-        return Certificate(bound=None, rival=None, confidence=confidence, candidates=count)
     pooled = math.fsum(squares for _, squares, _ in moments) / degrees if degrees else 0.0
+    if others and pooled < MIN_SPREAD**2:
+        return Certificate(bound=None, rival=None, confidence=confidence, candidates=count)
     tail = (1 + confidence) / 2 if replicated else confidence
     bounds = [-mean + _margin(pooled, squares, m, tail) / math.sqrt(m) for mean, squares, m in moments]
     bound = max([0.0, *bounds])

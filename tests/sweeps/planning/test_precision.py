@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
+from setsweep.sweeps.execution.answers import Done
 from setsweep.sweeps.planning.planned_run import PlannedRun
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.planning.precision import seeds_for
@@ -81,6 +82,17 @@ def test_a_plan_says_what_it_may_cost_and_nobody_goes_on_before_the_last_pilot(p
     assert planner.done == 15
     planner.tell(RunResult(key=given[-1].key, status="diverged", reason="nan"))
     assert planner.done == planner.total == 16, "runs that all fail ask for no more of them"
+
+
+def test_a_planner_from_what_is_known_is_where_the_other_was(precise: Study) -> None:
+    """Its first arm must go on, too, when the pilot of the last is there: however many results are known."""
+    spread = {"cross_entropy": 0.0, "focal": 0.01}
+    whole = _play(precise, spread)
+    for known in (whole.done, 17, 16, 15):
+        again = Planner(precise, dict(list(whole.results.items())[:known]))
+        while isinstance(run := again.next_run(), PlannedRun):
+            again.tell(whole.results[run.key])
+        assert (again.total, again.done, again.next_run()) == (whole.total, whole.done, Done())
 
 
 def _seeds(planner: Planner, arm: str) -> set[int]:

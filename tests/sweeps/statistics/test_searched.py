@@ -106,6 +106,16 @@ def test_optimism_is_the_search_mean_of_the_choice_less_its_mean_on_fresh_seeds(
     assert first.tunability.mean == pytest.approx(0.0), "the choice is the default: its runs are shared"
 
 
+def test_of_a_choice_without_a_number_on_fresh_seeds_no_optimism_is_known() -> None:
+    def outcome(run: PlannedRun) -> RunResult:
+        if run.stage != "search":
+            return RunResult(key=run.key, status="diverged", reason="nan")
+        return RunResult(key=run.key, status="done", metrics={"val/avg2_accuracy": 0.8})
+
+    [first, _] = searched(_study(), _played(_study(), outcome).runs())
+    assert (first.chosen, first.optimism) == (0, None)
+
+
 def test_the_certificate_is_hsus_bound_over_the_race_as_it_was_run() -> None:
     """The same function of the values as they lie in the runs, dropped trials with the few seeds that they have."""
     planner = _played(_study())

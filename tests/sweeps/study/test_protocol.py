@@ -88,6 +88,7 @@ def test_resources_are_numbers_or_measured(read_text: Any, example: str, given: 
         ("seeds: 5", "seeds: [1001, 1002]", "13: confirm.seeds: must be fresh, none of those of the search, got [1001] in both."),
         ("confirm: {seeds: 5}", "confirm: 5", "13: confirm: must be a mapping, got 5."),
         ("seeds: 5", "half_width: 0", "13: confirm.half_width: must be > 0 and < 50 or null, got 0."),
+        ("seeds: 5", "half_width: 0, pilot: 8, max: 9", "13: confirm.half_width: must be > 0 and < 50 or null, got 0."),
         ("seeds: 5", "seeds: 5, half_width: 0.3", "13: confirm.seeds: must be left out with confirm.half_width, which says how many, got 5."),
         ("seeds: 5", "half_width: 0.3, pilot: 8, max: 7", "13: confirm.max: must be >= confirm.pilot = 8, got 7."),
         ("seeds: 5", "pilot: 8", "13: confirm.pilot: must be left out without confirm.half_width, got 8."),

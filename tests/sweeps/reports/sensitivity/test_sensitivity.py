@@ -10,6 +10,7 @@ import pytest
 from setsweep.sweeps.reports.sensitivity.found import look_at
 from setsweep.sweeps.reports.sensitivity.sensitivity import build_sensitivity, primary_accuracy
 from setsweep.sweeps.study.parts import Compare
+from setsweep.trainables.config.run_result import RunResult
 
 SEARCHED = {"avgk": {"alpha": {"log_uniform": [0.1, 10]}, "k": 2}}
 
@@ -117,3 +118,14 @@ def test_a_metric_that_is_no_accuracy_of_the_study_is_refused(reported: Any, gri
 def test_a_study_with_nothing_to_say_is_refused(reported: Any, sections: Any, most: int | None, rule: str) -> None:
     with pytest.raises(ValueError, match=rule):
         build_sensitivity(reported(most=most, **sections))
+
+
+def test_a_search_whose_runs_all_failed_is_told_as_such(reported: Any) -> None:
+    report = reported(
+        lambda run: RunResult(key=run.key, status="diverged", reason="nan"),
+        arms=SEARCHED,
+        search={"trials": 3, "objective": "val/avg2_accuracy"},
+        compare={},
+    )
+    with pytest.raises(ValueError, match="must have a trial with a number, got none: all runs of its search failed"):
+        build_sensitivity(report)

@@ -55,6 +55,12 @@ def test_the_only_candidate_is_the_best_of_those_tried() -> None:
     assert (found.bound, found.candidates) == (0.0, 1)
 
 
+def test_values_that_are_equal_on_every_seed_have_no_bound() -> None:
+    """Accuracies are counts: that two seeds of all candidates are equal is no proof that they always are."""
+    found = certificate({0: 0.5, 1: 0.6}, [{0: 0.5, 1: 0.6}, {0: 0.4, 1: 0.5}], confidence=0.95)
+    assert (found.bound, found.rival, found.candidates) == (None, None, 3)
+
+
 def test_candidates_of_one_seed_each_have_no_bound() -> None:
     found = certificate({0: 0.5, 1: 0.6}, [{0: 0.4}, {1: 0.5}], confidence=0.95)
     assert (found.bound, found.rival, found.candidates) == (None, None, 3)
