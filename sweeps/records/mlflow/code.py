@@ -18,6 +18,17 @@ import setsweep.losses
 import setsweep.trainables
 
 OWN = "setsweep"
+LOADER = "setsweep_model"  # the module by which MLflow loads the model
+LOAD = f'''\
+"""Loads the model with the code that it carries."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).with_name("{OWN}.zip")))
+
+from setsweep.trainables.evaluation.served import _load_pyfunc
+'''
 PACKAGES = (setsweep.losses, setsweep.data, setsweep.trainables)
 LEFT_OUT = ("ray_trainable.py", "__main__.py")  # what serves nobody
 
@@ -37,6 +48,22 @@ def copy_code(folder: Path, user_functions: list[str]) -> list[str]:
         shutil.copytree(source, folder / OWN / source.name, ignore=_ignored)
     packages = dict.fromkeys(name.partition(":")[0].partition(".")[0] for name in user_functions)
     return [str(folder / OWN), *(_copy_user_package(name, folder) for name in packages)]
+
+
+def pack_code(folder: Path) -> list[str]:
+    """Put Setsweep's own code, as `copy_code` has copied it, into one file: a store takes each file by itself.
+
+    Args:
+        folder: in which it is.
+
+    Returns:
+        The paths for MLflow's `code_paths` that take the place of the code's folder.
+    """
+    packed = shutil.make_archive(str(folder / OWN), "zip", root_dir=folder, base_dir=OWN)
+    shutil.rmtree(folder / OWN)
+    loader = folder / f"{LOADER}.py"
+    loader.write_text(LOAD, encoding="utf-8")
+    return [packed, str(loader)]
 
 
 def requirements(folder: Path) -> list[str]:

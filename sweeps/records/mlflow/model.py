@@ -25,11 +25,10 @@ from mlflow.models import Model, ModelSignature
 from mlflow.types import ParamSchema, ParamSpec, Schema, TensorSpec
 
 from setsweep.data.user_function import is_own
-from setsweep.sweeps.records.mlflow.code import copy_code, requirements
+from setsweep.sweeps.records.mlflow.code import LOADER, copy_code, pack_code, requirements
 from setsweep.trainables.evaluation.predictor import SetPredictor
 from setsweep.trainables.evaluation.served import ServedPredictor
 
-LOADER = "setsweep.trainables.evaluation.served"
 USAGE = 'mlflow.pyfunc.load_model("models:/{id}").predict(images, params={{"k": {k}}})  # (batch, classes) bool'
 
 
@@ -97,17 +96,18 @@ def _save(folder: Path, temporary: Path, ids: Model) -> int:
     predictor = SetPredictor(folder)
     code = temporary / "code"
     code.mkdir()
-    paths = copy_code(code, _user_functions(folder))
+    _, *own = copy_code(code, _user_functions(folder))
+    needed = requirements(code)
     k = int(predictor.defaults["k"])
     pyfunc.save_model(
         temporary / "model",
         loader_module=LOADER,
         data_path=str(folder),
-        code_paths=paths,
+        code_paths=[*pack_code(code), *own],
         mlflow_model=ids,
         signature=_signature(predictor),
         input_example=np.zeros((1, *predictor.input_shape), _input_type(predictor)),
-        pip_requirements=requirements(code),
+        pip_requirements=needed,
         metadata=_metadata(predictor),
     )
     return k

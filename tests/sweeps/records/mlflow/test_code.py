@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from setsweep.sweeps.records.mlflow.code import copy_code, requirements
+from setsweep.sweeps.records.mlflow.code import copy_code, pack_code, requirements
 
-IMPORT = "import setsweep.trainables.evaluation.served as served; print(served.__file__)"
+IMPORT = "import setsweep_model, setsweep.trainables.evaluation.served as served; print(served.__file__)"
 
 
 @pytest.fixture
@@ -49,12 +49,14 @@ def test_requirements_are_what_the_code_imports_at_the_versions_that_are_install
     assert not [each for each in needed if each.startswith(("setsweep", "nets", "ray", "optuna"))]
 
 
-def test_the_code_is_imported_from_where_it_was_copied_to(tmp_path: Path) -> None:
+def test_the_code_is_imported_from_the_one_file_that_it_was_packed_into(tmp_path: Path) -> None:
     code = tmp_path / "code"
     code.mkdir()
     copy_code(code, [])
+    pack_code(code)
+    assert sorted(path.name for path in code.iterdir()) == ["setsweep.zip", "setsweep_model.py"]
     environment = {**os.environ, "PYTHONPATH": str(code)}
     said = subprocess.run(
         [sys.executable, "-c", IMPORT], env=environment, cwd=tmp_path, check=True, capture_output=True, text=True
     )
-    assert said.stdout.strip() == str(code / "setsweep" / "trainables" / "evaluation" / "served.py")
+    assert said.stdout.strip() == str(code / "setsweep.zip" / "setsweep" / "trainables" / "evaluation" / "served.py")

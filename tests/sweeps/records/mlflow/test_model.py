@@ -179,6 +179,15 @@ def test_the_requirements_are_of_true_packages_and_setsweep_is_none_of_them(logg
     assert not [version for version in needed.values() if "+" in version]  # a registry has no +cpu
 
 
+def test_a_model_has_few_files(logged: str) -> None:
+    folder = Path(mlflow.artifacts.download_artifacts(logged))
+    assert {path.name for path in (folder / "code").iterdir() if path.suffix != ".pyc"} - {"__pycache__"} == {
+        "setsweep.zip",
+        "setsweep_model.py",
+    }
+    assert len([path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"]) <= 12
+
+
 def test_a_model_that_can_not_be_built_leaves_nothing_behind(
     folder: Path, study: Study, make_pair: Callable[..., Any], tmp_path: Path
 ) -> None:
