@@ -16,7 +16,6 @@ from setsweep.sweeps.execution.executor import Executor, Job
 from setsweep.sweeps.execution.local_executor import LocalExecutor
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.study.parts import Resources
-from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.study.study import Study
 from setsweep.sweeps.sweep.executors import Where, opened
 
@@ -24,18 +23,9 @@ IN_PROCESS = Where(in_process=True)
 
 
 @pytest.fixture
-def tiny() -> Study:
-    """A study of one run that trains in a moment."""
-    plain: dict[str, Any] = {
-        "study": "tiny",
-        "data": {"name": "digits"},
-        "model": {"name": "linear"},
-        "training": {"epochs": 1, "batch_size": 512},
-        "k": 1,
-        "arms": ["cross_entropy"],
-        "confirm": {"seeds": 1},
-    }
-    return read_study(plain)
+def tiny(tiny: Study) -> Study:
+    """The same of one run."""
+    return replace(tiny, confirm_seeds=tiny.confirm_seeds[:1])
 
 
 @pytest.fixture

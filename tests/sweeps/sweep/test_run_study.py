@@ -20,7 +20,6 @@ from setsweep.sweeps.execution.local_executor import LocalExecutor
 from setsweep.sweeps.planning.planner import Planner
 from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.records.mlflow_address import view_path
-from setsweep.sweeps.study.reader import read_study
 from setsweep.sweeps.study.study import Study
 from setsweep.sweeps.sweep.executors import Where
 from setsweep.sweeps.sweep.run_study import Ended, RunOptions, run_study
@@ -28,21 +27,6 @@ from setsweep.sweeps.sweep.run_study import Ended, RunOptions, run_study
 HOME = Path("results/tiny")
 
 Run = Callable[..., tuple[Ended, list[str]]]
-
-
-@pytest.fixture
-def tiny() -> Study:
-    """A study of three runs that train in a moment."""
-    plain: dict[str, Any] = {
-        "study": "tiny",
-        "data": {"name": "digits"},
-        "model": {"name": "linear"},
-        "training": {"epochs": 1, "batch_size": 512},
-        "k": 1,
-        "arms": ["cross_entropy"],
-        "confirm": {"seeds": 3},
-    }
-    return read_study(plain)
 
 
 @pytest.fixture
