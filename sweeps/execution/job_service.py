@@ -8,21 +8,25 @@ import os
 import shlex
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+import urllib.parse
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import aiohttp
 import ray
 import requests
-from ray.job_submission import JobStatus, JobSubmissionClient
+from ray.job_submission import JobDetails, JobStatus, JobSubmissionClient
 
 from setsweep.sweeps.execution.cluster import ClusterError
+from setsweep.sweeps.execution.errors import ExecutorError
 from setsweep.sweeps.execution.job_files import from_text, to_text
 
 PATIENCE = 10.0  # seconds for a cluster to answer
+SILENT_SECONDS = 30.0  # after which a command that says nothing is asked after
 STOP_SECONDS = 90  # for a sweep to stop cleanly, before Ray kills it
 STUDY, STORAGE, FILES = "setsweep.study", "setsweep.storage", "setsweep.files"  # what is kept of a job
 STATES = {
@@ -32,6 +36,14 @@ STATES = {
     JobStatus.SUCCEEDED: "done",
     JobStatus.FAILED: "failed",
 }
+
+
+class LostClusterError(ExecutorError):
+    """A cluster that has answered does so no more."""
+
+
+class UnknownJobError(ExecutorError):
+    """A cluster knows nothing of what it was given: it was started anew."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,8 +153,22 @@ class JobService:
         return sorted(jobs, key=lambda job: job.began or float("inf"))
 
     def get(self, name: str) -> Submitted:
-        """One of them, as it is now."""
-        return _read(self._client.get_job_info(name))
+        """One of them, as it is now.
+
+        Raises:
+            LostClusterError: the cluster does not answer.
+            UnknownJobError: it has forgotten it.
+        """
+        path = f"{self.address}/api/jobs/{urllib.parse.quote(name)}"
+        try:
+            answer = requests.get(path, headers=self._headers, timeout=PATIENCE)
+        except requests.RequestException as error:
+            raise LostClusterError(f"{self.address} must answer while a study runs: {_reason(error)}.") from None
+        if answer.status_code == 404:
+            raise UnknownJobError(f"{name} must be known at {self.address}, which was started anew since.")
+        if answer.status_code != 200:
+            raise LostClusterError(f"{self.address} must answer while a study runs: HTTP {answer.status_code}.")
+        return _read(JobDetails(**answer.json()))
 
     def said(self, name: str) -> str:
         """All that a command has said so far."""
@@ -150,11 +176,21 @@ class JobService:
         return text
 
     def follow(self, name: str) -> Iterator[str]:
-        """What a command says, from its beginning to its end, as it says it."""
+        """What a command says, from its beginning to its end, as it says it.
+
+        Raises:
+            LostClusterError: the cluster does not answer any more.
+            UnknownJobError: it has forgotten it.
+        """
         pieces = self._client.tail_job_logs(name)
         with asyncio.Runner() as runner:
-            while (piece := runner.run(_next(pieces))) is not None:
-                yield piece
+            try:
+                while (piece := runner.run(_next(pieces, lambda: self.get(name)))) is not None:
+                    yield piece
+            except ExecutorError:
+                raise
+            except (aiohttp.ClientError, RuntimeError, OSError) as error:
+                raise LostClusterError(f"{self.address} must answer while a study runs: {error}.") from None
 
     def stop(self, name: str) -> None:
         """Have a command stop cleanly; returns at once."""
@@ -204,8 +240,14 @@ class JobService:
         return answer
 
 
-async def _next(pieces: Any) -> str | None:
-    return await anext(pieces, None)
+async def _next(pieces: Any, ask_after: Callable[[], object]) -> str | None:
+    """The next piece; while none comes it is asked now and then whether any can."""
+    coming = asyncio.ensure_future(anext(pieces, None))
+    while not coming.done():
+        await asyncio.wait([coming], timeout=SILENT_SECONDS)
+        if not coming.done():
+            await asyncio.to_thread(ask_after)
+    return await coming
 
 
 def _read(job: Any) -> Submitted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 import time
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 NOTED = "cluster"  # the address that means the one that is noted
 POLL_SECONDS = 0.5
+AWAY_SECONDS = 120.0  # that a cluster may not answer one who waits for a study
 RAYS_OWN = re.compile(r"[-\d]{10} [:\d,]{12}\tINFO job_manager|Running entrypoint for job ")
 
 
@@ -41,10 +43,39 @@ def latest(service: JobService, study: str) -> Submitted:
 
 
 def watch(service: JobService, name: str) -> int:
-    """Show what a job says until it ends, and give its exit code."""
-    for piece in service.follow(name):
-        print(piece, end="", flush=True)
-    return exit_code(ended(service, name))
+    """Show what a job says until it ends, and give its exit code; a cluster that is away is waited for.
+
+    Raises:
+        sweeps.execution.job_service.LostClusterError: it stays away.
+        sweeps.execution.job_service.UnknownJobError: it comes back without the job.
+    """
+    from setsweep.sweeps.execution.job_service import LostClusterError
+
+    shown = 0
+    while True:
+        said = 0
+        try:
+            for piece in service.follow(name):
+                print(piece[max(0, shown - said) :], end="", flush=True)  # after a break it is said from the beginning
+                said += len(piece)
+                shown = max(shown, said)
+            return exit_code(ended(service, name))
+        except LostClusterError as error:
+            _await(service, name, error)
+
+
+def _await(service: JobService, name: str, error: Exception) -> None:
+    """Wait until a job can be asked after again. Raises the error: it takes too long."""
+    from setsweep.sweeps.execution.job_service import LostClusterError
+
+    deadline = time.monotonic() + AWAY_SECONDS
+    while time.monotonic() < deadline:
+        with contextlib.suppress(LostClusterError):
+            service.get(name)
+            return
+        time.sleep(POLL_SECONDS)
+    print("setsweep: the study goes on where the cluster does: setsweep list, logs, resume.", file=sys.stderr)
+    raise error
 
 
 def ended(service: JobService, name: str) -> Submitted:

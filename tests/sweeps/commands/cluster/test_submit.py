@@ -53,6 +53,7 @@ def cluster() -> Iterator[str]:
         address = f"http://127.0.0.1:{jobs}"
         try:
             _until(lambda: _answers(f"{address}/api/gcs_healthz"), 90)
+            _until(JobService(address, TOKEN).nodes, 90)
             yield address
         finally:
             head.terminate()
@@ -100,7 +101,7 @@ def test_a_study_with_a_module_of_its_own_is_stopped_and_resumed_without_its_fil
     again = connected("submit", "long.yaml", "--yes")
     assert (again.code, "must not be on the cluster already" in again.err) == (2, True)
     journal = folder / "there" / "long" / "journal.jsonl"
-    _until(lambda: journal.exists() and '"status"' in journal.read_text(), 120)
+    _until(lambda: journal.exists() and '"status"' in journal.read_text(), 300)
 
     stopped = connected("stop", "long")
     assert "is stopped. 'setsweep resume long' goes on with it." in stopped.out
