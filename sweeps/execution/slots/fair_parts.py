@@ -6,7 +6,9 @@ algorithm 1), weighted, and node by node, since a slot lies on one node.
 
 from __future__ import annotations
 
+import bisect
 import heapq
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -41,7 +43,7 @@ def fair_parts(wants: Sequence[Want], machines: Sequence[Machine]) -> list[int]:
         wants: of the studies.
         machines: of the cluster.
     """
-    free = [_Free(machine) for machine in machines]
+    free = _rooms(machines)
     parts = [0] * len(wants)
     for priority in sorted({want.priority for want in wants}, reverse=True):
         level = [(0.0, number) for number, want in enumerate(wants) if want.priority == priority]
@@ -60,25 +62,38 @@ def _dominant(want: Want, machines: Sequence[Machine]) -> float:
     return max(want.cpus / cpus if cpus else 0.0, want.gpus / gpus if gpus else 0.0)
 
 
-class _Free:
-    """What is left of a node. A share of a GPU is of one GPU."""
+@dataclass(frozen=True)
+class _Room:
+    """What is left of a node; of each of its GPUs, ascending, as a share of a GPU is of one GPU."""
 
-    def __init__(self, machine: Machine) -> None:
-        self.cpus = machine.cpus + 1e-6  # 0.7 / 0.1 is less than 7
-        self.gpus = [1 + 1e-6] * int(machine.gpus)
+    cpus: float
+    gpus: tuple[float, ...]
 
-    def take(self, want: Want) -> bool:
-        """Place a slot, if there is room for it."""
-        fit = [number for number, left in enumerate(self.gpus) if left >= min(1, want.gpus)]
+    def without(self, want: Want) -> _Room | None:
+        """What a slot leaves of it; None: it has no room."""
+        first = bisect.bisect_left(self.gpus, min(1, want.gpus))
         needed = 0 if not want.gpus else max(1, round(want.gpus))
-        if self.cpus < want.cpus or len(fit) < needed:
-            return False
-        self.cpus -= want.cpus
-        for number in sorted(fit, key=lambda number: self.gpus[number])[:needed]:
-            self.gpus[number] -= min(1, want.gpus)
-        return True
+        if self.cpus < want.cpus or len(self.gpus) - first < needed:
+            return None
+        taken = [round(left - min(1, want.gpus), 9) for left in self.gpus[first : first + needed]]
+        gpus = sorted((*self.gpus[:first], *taken, *self.gpus[first + needed :]))
+        return _Room(round(self.cpus - want.cpus, 9), tuple(gpus))
 
 
-def _place(want: Want, free: list[_Free]) -> bool:
+def _rooms(machines: Sequence[Machine]) -> Counter[_Room]:
+    """Nodes by what is left of them: a cluster has many nodes, of few kinds."""
+    more = 1e-6  # 0.7 / 0.1 is less than 7
+    return Counter(_Room(machine.cpus + more, (1 + more,) * int(machine.gpus)) for machine in machines)
+
+
+def _place(want: Want, free: Counter[_Room]) -> bool:
     """Place a slot on the fullest node that has room, so that large slots find room too."""
-    return any(node.take(want) for node in sorted(free, key=lambda node: (sum(node.gpus), node.cpus)))
+    for room in sorted(free, key=lambda room: (sum(room.gpus), room.cpus)):
+        left = room.without(want)
+        if left is not None:
+            free[left] += 1
+            free[room] -= 1
+            if not free[room]:
+                del free[room]
+            return True
+    return False

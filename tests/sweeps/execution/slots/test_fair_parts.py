@@ -112,3 +112,10 @@ def test_a_large_cluster_is_shared_out_in_a_moment() -> None:
     parts = fair_parts(wants, [Machine(16)] * 64)
     assert sum(parts) == 1024
     assert all(math.isclose(part, 1024 * (1 + each) / 36, abs_tol=1.01) for each, part in enumerate(parts))
+
+
+def test_many_nodes_of_few_kinds_are_shared_out_slot_by_slot() -> None:
+    """Node by node, each of 2,000 slots would look at 500 nodes."""
+    wants = [Want(cpus=1, slots=1500), Want(cpus=2, gpus=0.5, slots=1500)]
+    parts = fair_parts(wants, [Machine(4), Machine(8, 1)] * 250)
+    assert parts == [1500, 500]
