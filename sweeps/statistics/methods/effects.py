@@ -42,9 +42,10 @@ def hedges_g(differences: Sequence[float], *, confidence: float) -> Effect:
     For normal differences the exact interval of the true mean / std is that of the noncentral t (Steiger and Fouladi
     1997). Of other laws it knows too much, as a standard deviation of few values rests on their tails: at 0.8 std it
     covers 94, 91, 88 % at n = 3, 5, 10 for Student t3 and 88, 83, 78 % for skewed differences. So the interval is all
-    that either it or g +- z times its jackknife error leaves open: 95 % and more for t3, 92 and more for skewed ones up
-    to n = 10, and for normal ones wider by 6 % at n = 10, 16 % at 5 and double at 3. None is sure whatever the law
-    (Bahadur and Savage 1956); that of `better_on_a_seed` is.
+    that either it or g +- z times its jackknife error leaves open, on the side of 0 that the t test is sure of: it
+    covers 95 % and more for t3, 92 and more for skewed ones up to n = 10, and for normal ones is wider by 6 % at
+    n = 10, 14 % at 5 and 80 % at 3. None is sure whatever the law (Bahadur and Savage 1956); that of
+    `better_on_a_seed` is.
 
     Raises:
         ValueError: `confidence` is no probability.
@@ -57,7 +58,13 @@ def hedges_g(differences: Sequence[float], *, confidence: float) -> Effect:
     unbiased = math.exp(math.lgamma(half) - math.lgamma(half - 0.5)) / math.sqrt(half)
     low, high = _standardised(sample, (1 + confidence) / 2), _standardised(sample, (1 - confidence) / 2)
     value, half = unbiased * sample.mean / sample.std, _jackknife_half(differences, sample, confidence)
-    return Effect(value=value, ci_low=min(low, value - half), ci_high=max(high, value + half), n=sample.n)
+    wide_low, wide_high = min(low, value - half), max(high, value + half)
+    return Effect(
+        value=value,
+        ci_low=max(wide_low, 0.0) if low > 0 else wide_low,
+        ci_high=min(wide_high, 0.0) if high < 0 else wide_high,
+        n=sample.n,
+    )
 
 
 def better_on_a_seed(differences: Sequence[float], *, confidence: float) -> Effect:

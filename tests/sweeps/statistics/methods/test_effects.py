@@ -41,10 +41,12 @@ def test_the_ends_are_what_the_normal_law_and_the_jackknife_leave_open(n: int, s
     above = stats.nct.cdf(t, n - 1, found.ci_high * math.sqrt(n))
     # Each end is that of the normal law, beyond which t is this rare, or that of the jackknife, which lies beyond it,
     # maybe so far that SciPy has no number for it.
-    assert below == pytest.approx(rare, abs=1e-9) if found.ci_low < low - 1e-9 else not below > rare
-    assert above == pytest.approx(rare, abs=1e-9) if found.ci_high > high + 1e-9 else not above > rare
-    assert found.ci_low <= low + 1e-9
-    assert found.ci_high >= high - 1e-9
+    assert below == pytest.approx(rare, abs=1e-9) if found.ci_low < low - 1e-9 else not below > rare + 1e-9
+    assert above == pytest.approx(rare, abs=1e-9) if found.ci_high > high + 1e-9 else not above > rare + 1e-9
+    sure = 2 * stats.t.sf(abs(t), n - 1) < 1 - confidence  # then the jackknife may not doubt the sign
+    assert found.ci_low <= max(low, 0.0 if sure and t > 0 else -math.inf) + 1e-9
+    assert found.ci_high >= min(high, 0.0 if sure and t < 0 else math.inf) - 1e-9
+    assert sure == (found.ci_low >= 0 or found.ci_high <= 0)
 
 
 def test_where_one_seed_alone_differs_the_interval_is_that_of_the_normal_law() -> None:
@@ -63,7 +65,7 @@ def test_effects_beyond_any_noise_have_an_interval_too(n: int) -> None:
     found = hedges_g(differences, confidence=0.95)
     low, high = by_jackknife(differences, found, 0.95)
     law = [d * math.sqrt(stats.chi2.ppf(p, n - 1) / (n - 1)) for p in (0.025, 0.975)]
-    assert found.ci_low == pytest.approx(min(law[0], low), rel=1e-6)
+    assert found.ci_low == pytest.approx(max(0.0, min(law[0], low)), rel=1e-6)
     assert found.ci_high == pytest.approx(max(law[1], high), rel=1e-6)
     assert better_on_a_seed(differences, confidence=0.95).value == 1.0
 
