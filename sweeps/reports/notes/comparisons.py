@@ -6,6 +6,7 @@ from setsweep.sweeps.reports.report import Report
 from setsweep.sweeps.reports.tables.comparisons import SIGNIFICANT
 from setsweep.sweeps.reports.wording import contrast_name, is_share, number, place, scaled
 from setsweep.sweeps.statistics.contrasts import Contrast, contrasts
+from setsweep.sweeps.study.design.configuration import DATA_NAME
 from setsweep.sweeps.study.parts import Compare
 from setsweep.sweeps.study.study import Study
 
@@ -119,7 +120,11 @@ def _about_images(report: Report) -> list[str]:
 
 def _about_sets(report: Report) -> list[str]:
     if not report.over_sets:
-        return []
+        known = [c for c in report.comparisons if c.role == "primary" and c.difference is not None]
+        there = {c.point.get(DATA_NAME) for c in known}
+        missing = [name for name in report.study.grid.get(DATA_NAME, ()) if name not in there]
+        waits = f"Over data sets nothing is told before all have differences: {', '.join(missing)} has none yet."
+        return [waits] if missing else []
     found = report.over_sets[0].found
     few = "the mean of the sets' differences with a t test over sets (random effects, equal weights)"
     many = "the median of pairwise means (Hodges and Lehmann) with Wilcoxon's signed-rank test"

@@ -81,10 +81,13 @@ def _cannot_tell(found: Sensitivity, each: Findings) -> str:
     assert found.study.search is not None
     sampler = sampler_of(found.study.search, found.study.arms[tried.arm])
     differ = "differ in all hyperparameters at once" if len(tried.dimensions) > 1 else "are no grid"
+    count = len(tried.configurations)
+    who = f"the {count} trials of this search ({sampler}) {differ}, so they give"
+    if count == 1:
+        who = f"the one trial of this search that has a result ({sampler}) gives"
     return (
-        f"{place(tried)}: the {len(tried.configurations)} trials of this search ({sampler}) {differ}, so they give no "
-        f"curve and no plateau; and their scores are of validation, on which the choice was made. "
-        f"A sensitivity study does: sensitivity: {{{axes}, seeds: 5}}."
+        f"{place(tried)}: {who} no curve and no plateau; and such scores are of validation, on which the choice was "
+        f"made. A sensitivity study does: sensitivity: {{{axes}, seeds: 5}}."
     )
 
 

@@ -83,3 +83,10 @@ def test_several_data_sets_are_said_to_count_once_each(make_study: Any, results:
     study = make_study(grid={"data.name": ("digits", "circle")})
     told = comparison_notes(build_report(study, results(study)))
     assert any(note.startswith("Over data sets a set counts once") and "t test over sets" in note for note in told)
+
+
+def test_a_data_set_without_differences_is_named(make_study: Any, results: Any, finished: Any) -> None:
+    study = make_study(grid={"data.name": ("digits", "circle")})
+    begun = results(study, lambda run: finished(run) if run.point["data.name"] == "digits" else None)
+    told = comparison_notes(build_report(study, begun))
+    assert "Over data sets nothing is told before all have differences: circle has none yet." in told
