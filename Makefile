@@ -75,6 +75,11 @@ benchmarks: $(VENV)/tested
 	$(BIN)/python tests/benchmarks/sweep/compare.py efficiency
 	$(BIN)/python tests/benchmarks/sweep/compare.py bookkeeping
 	$(BIN)/python tests/benchmarks/sweep/start.py
+	$(BIN)/python tests/benchmarks/sweep/sharing.py
+	$(BIN)/python tests/benchmarks/sweep/joining.py
+	$(BIN)/python tests/benchmarks/sweep/scale.py sweep
+	$(BIN)/python tests/benchmarks/sweep/scale.py files
+	$(BIN)/python tests/benchmarks/sweep/many_slots.py
 	$(BIN)/python tests/benchmarks/losses/speed.py
 	$(BIN)/python tests/benchmarks/losses/thresholds.py
 	$(BIN)/python tests/benchmarks/data/feed.py

@@ -14,6 +14,7 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ray.experimental.internal_kv import internal_kv_get_gcs_client
 
@@ -96,6 +97,11 @@ def _read(said: bytes) -> Claim:
     return Claim(want=Want(**plain["want"]), holds=plain["holds"])
 
 
+@lru_cache(maxsize=1)  # from one second to the next they are mostly the same
+def _parts(wants: tuple[Want, ...], machines: tuple[Machine, ...]) -> list[int]:
+    return fair_parts(wants, machines)
+
+
 class FairPart:
     """How much of a shared cluster this driver takes.
 
@@ -120,7 +126,7 @@ class FairPart:
         if len(claims) == 1:
             self.held = self.asked = math.inf
             return
-        parts = fair_parts([claim.want for claim in claims], machines)
+        parts = _parts(tuple(claim.want for claim in claims), tuple(machines))
         waits = any(claim.holds < part for claim, part in zip(claims, parts, strict=True))
         self.held = parts[own]
         self.asked = self.held if waits else self.held + growth

@@ -113,7 +113,7 @@ def test_slots_follow_the_cluster_and_no_step_is_lost_on_a_node_that_drains(
         assert executor.slots == 2
         nodes.drain(second)
         watched.until(lambda: watched.training() == 1)
-        assert [path.name for path in tmp_path.iterdir()] == ["1.pt"]
+        assert (tmp_path / "1.pt").exists()  # on a slow machine that of the other too, after its first minute
         assert executor.slots == 1
         assert [parcel.job for parcel in executor._mailbox._waiting] == [jobs[1]]  # the same attempt
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.pt", "1.pt"]  # closed: all have stopped cleanly
