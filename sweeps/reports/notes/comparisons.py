@@ -43,15 +43,19 @@ def _about_tests(compare: Compare, asked: list[Contrast]) -> str:
 
 def _how(compare: Compare, metrics: str, first: int, further: int) -> str:
     if compare.correction == "none":
-        return f"not corrected for the study's {first + further} comparisons"
+        return f"not corrected for the study's {_comparisons(first + further)}"
     name = {"holm": "Holm", "bonferroni": "Bonferroni"}[compare.correction]
-    primary = f"{name}-corrected over the study's {first} comparisons by {metrics}"
+    primary = f"{name}-corrected over the study's {_comparisons(first)} by {metrics}"
     if not further:
         return primary
     return (
         f"{primary}; the {further} by other metrics are tested where that is significant, corrected over all "
         f"{further}, else exploratory: p in brackets, of that test alone"
     )
+
+
+def _comparisons(count: int) -> str:
+    return "one comparison" if count == 1 else f"{count} comparisons"
 
 
 def _about_intervals_together(report: Report) -> list[str]:

@@ -53,6 +53,12 @@ def test_the_correction_and_the_level_of_the_tests_are_told(
     assert how in tests
 
 
+def test_one_comparison_is_called_one(study: Study, results: Any) -> None:
+    arms = {name: study.arms[name] for name in ("cross_entropy", "avgk")}
+    tests = _notes(replace(study, arms=arms, grid={}), results)[0]
+    assert "Holm-corrected over the study's one comparison by test/avg2_accuracy; the 3 by" in tests
+
+
 def test_the_family_is_what_the_study_asks_for_not_what_came_out(study: Study, results: Any, finished: Outcome) -> None:
     """With one seed at the second point there is no p there."""
     runs = results(
