@@ -38,7 +38,9 @@ class StoredLease(Lease):
     def __init__(self, folder: Path, *, take_over: bool = False, say: Say | None = None) -> None:
         place = origin(folder)
         assert place is not None
-        self._place, self._study, self._copy, self._lost = place, folder.name, copy_name(folder), False
+        self._place, self._study, self._lost = place, folder.name, False
+        since = time.strftime("%Y-%m-%d %H:%M:%S")
+        self._own = {"host": socket.gethostname(), "pid": os.getpid(), "since": since, "copy": copy_name(folder)}
         super().__init__(folder, take_over=take_over, say=say)
         try:
             self._tag = self._take(take_over, say or (lambda text: None))
@@ -81,14 +83,14 @@ class StoredLease(Lease):
 
     def _take(self, take_over: bool, say: Say) -> str:
         """Have the lease in the store; gives its tag."""
-        mine = json.dumps(self._own()).encode()
+        mine = json.dumps(self._own).encode()
         try:
             return self._writer.create(mine)
         except FileExistsError:
             pass
         content, tag = self._writer.read()
         writer = _parsed(content)
-        if writer.get("copy") != self._copy:  # one that was here has died: we hold this copy's lock
+        if writer.get("copy") != self._own["copy"]:  # one that was here has died: we hold this copy's lock
             refused = f"{self._place.url!r}"
             wait_for(writer, lambda: _parsed(self._writer.read()[0]), refused, self._study, say)
         try:
@@ -109,22 +111,31 @@ class StoredLease(Lease):
         if unsent := whole[self._end :]:
             append(self._place, self._end, unsent)
             self._end = len(whole)
-        self.append(json.dumps({"record": "writer", **self._own()}, separators=(",", ":")).encode() + b"\n")
-
-    def _own(self) -> dict[str, Any]:
-        since = time.strftime("%Y-%m-%d %H:%M:%S")
-        return {"host": socket.gethostname(), "pid": os.getpid(), "since": since, "copy": self._copy}
+        self.append(json.dumps({"record": "writer", **self._own}, separators=(",", ":")).encode() + b"\n")
 
     def _renew(self) -> None:
         super()._renew()
         if not hasattr(self, "_tag") or self._lost:
             return
         try:
-            self._tag = self._writer.replace(json.dumps({**self._own(), **self._said}).encode(), self._tag)
+            said = {**self._own, "renewed": self._said["renewed"]}
+            self._tag = self._writer.replace(json.dumps(said).encode(), self._tag)
         except FileExistsError:
-            self._lost = True
+            self._look()
         except OSError:
             return  # the store is away; the journal tells if it stays away
+
+    def _look(self) -> None:
+        """Whether the lease is another's, or one of ours of which no answer has come."""
+        try:
+            content, tag = self._writer.read()
+        except FileNotFoundError:
+            self._lost = True
+        except OSError:
+            return
+        else:
+            self._lost = not self._own.items() <= _parsed(content).items()
+            self._tag = self._tag if self._lost else tag
 
     def _taken(self) -> str:
         try:

@@ -2,7 +2,7 @@
 
 What is read is brought from the store when a study is asked for. What is written goes there from the one process that
 holds the study (see `remote.lease`): the journal record by record before a result counts (`remote.segments`), other
-files within half a minute and at the end. Checkpoints, models and scores are written by slots, wherever they are, and
+files within some seconds and at the end. Checkpoints, models and scores are written by slots, wherever they are, and
 brought here when somebody needs them.
 """
 
@@ -31,7 +31,7 @@ BROUGHT = ".brought.json"  # in a study's folder: what is the same here and ther
 LOCK = ".bringing"
 LARGE = ("models", "scores")  # brought when they are asked for
 OWN = (FILE, WRITER, BROUGHT, LOCK, "checkpoints", JOURNAL)  # of this copy, of that, or of no use elsewhere
-PUBLISH_SECONDS = 30.0
+PUBLISH_SECONDS = 10.0  # a third of what others believe a status file for
 AT_ONCE = 16
 
 Known = dict[str, tuple[str, int, int]]  # by name: the tag there; size and time of writing here
@@ -162,9 +162,11 @@ def published(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
     over = threading.Event()
 
     def now_and_then() -> None:
-        while not over.wait(PUBLISH_SECONDS):
+        while True:
             with contextlib.suppress(JournalError):  # another time
                 publish(folder)
+            if over.wait(PUBLISH_SECONDS):
+                return
 
     if origin(folder) is None:
         yield

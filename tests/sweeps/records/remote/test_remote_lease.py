@@ -20,6 +20,7 @@ from setsweep.sweeps.records.journal import Journal
 from setsweep.sweeps.records.lease import FILE, WRITER, JournalError
 from setsweep.sweeps.records.parcel import read_parcel, write_parcel
 from setsweep.sweeps.records.remote import segments, working_copy
+from setsweep.sweeps.records.remote.lease import StoredLease
 from setsweep.sweeps.records.study_folder import open_journal, storage_folder, stored_studies, study_folder
 from setsweep.sweeps.study.reader import read_study
 from setsweep.trainables.places import StoredPath
@@ -145,6 +146,24 @@ def test_what_one_that_was_away_writes_is_refused_before_it_knows(bucket: str, m
     machine("cache")
     first.close()
     assert Journal(study_folder(bucket, "which-loss"), read_only=True).results == {}
+
+
+def test_a_renewal_of_which_no_answer_came_costs_no_lease(bucket: str) -> None:
+    writer = StoredPath(bucket) / "which-loss" / WRITER
+    with Journal(study_folder(bucket, "which-loss")) as journal:
+        held = journal._lease
+        assert isinstance(held, StoredLease)
+        writer.write_bytes(writer.read_bytes())  # as the renewal has done whose answer was lost
+        held._tag = "an earlier one"
+        held._renew()
+        held._renew()
+        journal.check_there()
+        assert json.loads(writer.read_bytes())["renewed"] >= 2
+        writer.write_bytes(b'{"copy": "another"}')
+        held._renew()
+        with pytest.raises(StorageLostError, match="taken over by an unknown process"):
+            journal.check_there()
+    assert writer.read_bytes() == b'{"copy": "another"}'
 
 
 def test_results_that_could_not_be_sent_are_sent_the_next_time(bucket: str, pairs: Any, machine: Any) -> None:
