@@ -26,15 +26,18 @@ def in_order(study: Study, metrics: Iterable[str]) -> list[str]:
 
 
 def shown_metrics(report: Report) -> list[str]:
-    """What the study compares, the sizes of those sets, and macro averages where these differ from the plain ones."""
+    """What the study compares, the sizes of those sets, and macro averages where these differ from the plain ones.
+
+    Of conformal sets those that are compared have their coverage and size beside them; where none are, all.
+    """
     means = {(*a.candidate.place, a.metric): a.mean for a in report.confirmed}
     main = main_metrics(report.study)
     known = {metric for _, _, metric in means}
     compared = set(report.study.compared if report.study.compare.metrics else ())
-    sizes = {metric for metric in main if Metric.parse(metric).rule and _accuracy(metric) in compared} | _of_same_sets(
-        main, compared
-    )
-    asked = {*(sizes or main), *compared, *report.study.compare.show}
+    sizes = {metric for metric in main if Metric.parse(metric).rule and _accuracy(metric) in compared}
+    conformal = {metric for metric in main if Metric.parse(metric).conformal}
+    alike = _of_same_sets(main, compared)
+    asked = {*(sizes | alike or main), *(alike or conformal), *compared, *report.study.compare.show}
     macro = {
         metric
         for (arm, point, metric), mean in means.items()
