@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from setsweep.data.user_function import is_own
 from setsweep.losses.values import unknown
 from setsweep.sweeps.study.rules import name_rule
 from setsweep.sweeps.study.space import Space, is_space, read_space
@@ -52,6 +53,10 @@ def _read_arm(
     findings: Findings, name: str, settings: Any, training: TrainingBlock, shared: Mapping[str, Space], k: int
 ) -> Arm | None:
     field = ("arms", name)
+    if is_own(name):
+        loss = f'{name.rpartition(":")[2]}: {{loss: "{name}"}}'
+        findings.add(field, f"must be an arm's name, a loss of your own being the arm's loss ({loss}), got {name!r}.")
+        return None
     findings.checked(field, name_rule("an arm's name").check, name)
     settings = {} if settings is None else settings
     if not isinstance(settings, Mapping):
