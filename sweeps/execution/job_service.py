@@ -27,6 +27,7 @@ from setsweep.sweeps.execution.job_files import from_text, to_text
 
 PATIENCE = 10.0  # seconds for a cluster to answer
 SILENT_SECONDS = 30.0  # after which a command that says nothing is asked after
+STOP_WAIT = "RAY_JOB_STOP_WAIT_TIME_S"
 STOP_SECONDS = 90  # for a sweep to stop cleanly, before Ray kills it
 STUDY, STORAGE, FILES = "setsweep.study", "setsweep.storage", "setsweep.files"  # what is kept of a job
 STATES = {
@@ -60,6 +61,7 @@ class Submitted:
         message: what Ray says of a command that has failed.
         command: the program and its arguments.
         files: those that went with it, as text; None: they were too many.
+        environment: the variables that were set for it.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Submitted:
     message: str = ""
     command: tuple[str, ...] = ()
     files: str | None = field(default=None, repr=False)
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def over(self) -> bool:
@@ -106,7 +109,15 @@ class JobService:
         """Give the cluster a short command that needs no files; returns at once."""
         self._client.submit_job(entrypoint=shlex.join(command), submission_id=name)
 
-    def submit(self, command: Sequence[str], study: str, *, storage: str, folder: Path) -> str:
+    def submit(
+        self,
+        command: Sequence[str],
+        study: str,
+        *,
+        storage: str,
+        folder: Path,
+        environment: Mapping[str, str] | None = None,
+    ) -> str:
         """Give the cluster a study to run; returns at once.
 
         Args:
@@ -114,6 +125,7 @@ class JobService:
             study: what it is about.
             storage: where its results are kept on the cluster.
             folder: files to go with it, in which it runs; the cluster's workers get them too.
+            environment: variables for it and for its workers; who has the token can see them.
 
         Returns:
             The name by which it is asked after.
@@ -122,7 +134,7 @@ class JobService:
         about = {STUDY: study, STORAGE: storage}
         if (files := to_text(folder)) is not None:
             about[FILES] = files
-        settings = {"RAY_JOB_STOP_WAIT_TIME_S": str(STOP_SECONDS)}
+        settings = {**(environment or {}), STOP_WAIT: str(STOP_SECONDS)}
         self._client.submit_job(
             entrypoint=shlex.join(command),
             submission_id=name,
@@ -145,7 +157,9 @@ class JobService:
         with tempfile.TemporaryDirectory(prefix="setsweep-resume-") as folder:
             from_text(job.files, Path(folder))
             command = [*job.command, *(word for word in more if word not in job.command)]
-            return self.submit(command, job.study, storage=job.storage, folder=Path(folder))
+            return self.submit(
+                command, job.study, storage=job.storage, folder=Path(folder), environment=job.environment
+            )
 
     def all(self) -> list[Submitted]:
         """What was submitted by Setsweep for a study, the oldest first."""
@@ -251,7 +265,7 @@ async def _next(pieces: Any, ask_after: Callable[[], object]) -> str | None:
 
 
 def _read(job: Any) -> Submitted:
-    metadata = job.metadata or {}
+    metadata, variables = job.metadata or {}, (job.runtime_env or {}).get("env_vars") or {}
     return Submitted(
         name=job.submission_id,
         study=metadata.get(STUDY, ""),
@@ -263,6 +277,7 @@ def _read(job: Any) -> Submitted:
         message=job.message or "",
         command=tuple(shlex.split(job.entrypoint)),
         files=metadata.get(FILES),
+        environment={name: value for name, value in variables.items() if name != STOP_WAIT},
     )
 
 

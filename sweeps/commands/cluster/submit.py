@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 from functools import partial
@@ -46,6 +47,7 @@ def command(
     max_gpu_hours: float | None = None,
     yes: bool = False,
     wait: bool = False,
+    env: Annotated[list[str] | None, Parameter(name="--env", negative=())] = None,
     allow: Annotated[list[str] | None, Parameter(name="--allow", negative=())] = None,
 ) -> int:
     """Run a study on a cluster, from anywhere; says first what it takes, and asks.
@@ -65,9 +67,12 @@ def command(
         max_gpu_hours: GPU hours that its runs may take; its budget.max_gpu_hours.
         yes: don't ask; what runs take is told from --rate alone, nothing is measured.
         wait: show what the study says until it ends, and end with its exit code.
+        env: a variable for the study and its workers, NAME=VALUE; no secret: who has the token can see it; may be given
+            several times.
         allow: a package whose functions the study may name besides those of its own folder; may be given several times.
     """
     allow_packages(allow or ())
+    environment = dict(map(_variable, env or ()))
     service, cluster = reach(address)
     read = read_study(study, with_budget(overrides, max_time, max_runs, max_gpu_hours))
     _check_idle(service, read)
@@ -85,12 +90,19 @@ def command(
         options |= {"tracking-uri": tracking_uri, "replace": replace, "retry-failed": retry_failed}
         options |= {"take-over": take_over}
         words = ["setsweep", "run", pack(read, Path(folder)), *as_words(options)]
-        name = service.submit(words, read.name, storage=storage, folder=Path(folder))
+        name = service.submit(words, read.name, storage=storage, folder=Path(folder), environment=environment)
     print(f"{name}: submitted to {service.address}.", flush=True)
     if wait:
         return watch(service, name)
     print(f"setsweep logs {read.name} --address {address or NOTED} --follow    and: list, status, stop, resume")
     return DONE
+
+
+def _variable(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not re.fullmatch(r"[A-Za-z_]\w*", name):
+        raise ValueError(f"--env must be NAME=VALUE, got {text!r}.")
+    return name, value
 
 
 def _check_idle(service: JobService, study: Study) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import requests
 
+from setsweep.sweeps.execution.cluster import ClusterError
 from setsweep.sweeps.execution.job_service import JobService
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -53,7 +54,7 @@ def cluster() -> Iterator[str]:
         address = f"http://127.0.0.1:{jobs}"
         try:
             _until(lambda: _answers(f"{address}/api/gcs_healthz"), 90)
-            _until(JobService(address, TOKEN).nodes, 90)
+            _until(lambda: _has_nodes(address), 90)
             yield address
         finally:
             head.terminate()
@@ -97,7 +98,9 @@ def test_a_study_with_a_module_of_its_own_is_stopped_and_resumed_without_its_fil
     monkeypatch.syspath_prepend(str(folder))
     (folder / "submitted_nets.py").write_text(NETS)
     (folder / "long.yaml").write_text(LONG)
-    assert connected("submit", "long.yaml", "--yes").code == 0
+    refused = connected("submit", "long.yaml", "--yes", "--env", "=1")
+    assert (refused.code, refused.err) == (2, "setsweep: --env must be NAME=VALUE, got '=1'.\n")
+    assert connected("submit", "long.yaml", "--yes", "--env", "LAYERS=a=b").code == 0
     again = connected("submit", "long.yaml", "--yes")
     assert (again.code, "must not be on the cluster already" in again.err) == (2, True)
     journal = folder / "there" / "long" / "journal.jsonl"
@@ -114,6 +117,7 @@ def test_a_study_with_a_module_of_its_own_is_stopped_and_resumed_without_its_fil
     resumed = connected("resume", "long", "--wait", "--take-over")
     assert resumed.code == 0, resumed.out
     assert JobService(cluster, TOKEN).all()[-1].command.count("--take-over") == 1
+    assert JobService(cluster, TOKEN).all()[-1].environment == {"LAYERS": "a=b"}
     assert f"long: {8 - kept} of 8 runs to train" in resumed.out
     assert journal.read_text().count('"status":"done"') == 8
 
@@ -151,6 +155,13 @@ def _answers(url: str) -> bool:
     try:
         return requests.get(url, timeout=2).status_code == 200
     except requests.RequestException:
+        return False
+
+
+def _has_nodes(address: str) -> bool:
+    try:
+        return bool(JobService(address, TOKEN).nodes())
+    except ClusterError:
         return False
 
 
