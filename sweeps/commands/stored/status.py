@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -23,6 +24,7 @@ from setsweep.sweeps.records.running import live_metric
 from setsweep.sweeps.records.status_file import running_runs
 from setsweep.sweeps.records.study_folder import storage_folder, storages_nearby, stored_studies, stored_study
 from setsweep.sweeps.study.reader import read_study
+from setsweep.sweeps.study.study import Study
 from setsweep.sweeps.study.text.json_text import json_text
 from setsweep.sweeps.sweep.progress import to_go
 
@@ -98,7 +100,18 @@ def _all(storage: str, *, archived: bool) -> Sequence[StudyProgress]:
     listed = [folder for folder in there if archived or not is_archived(folder)]
     if hidden := len(there) - len(listed):
         print(f"{hidden} archived: --archived lists {'it' if hidden == 1 else 'them'}, too.", file=sys.stderr)
-    return [progress_of(read_study(folder / "study.yaml"), folder) for folder in listed]
+    return [progress_of(study, folder) for study, folder in _readable(listed)]
+
+
+def _readable(folders: Sequence[Path]) -> Iterator[tuple[Study, Path]]:
+    """The studies in the folders; one that can't be read, as a module that it names is elsewhere, is told of alone."""
+    for folder in folders:
+        try:
+            study = read_study(folder / "study.yaml")
+        except ValueError as error:
+            print(f"Not listed: {folder.name}, which must be readable from here: {error}", file=sys.stderr)
+        else:
+            yield study, folder
 
 
 def _table(first: str, rows: Mapping[str, Mapping[str, int]]) -> Table:

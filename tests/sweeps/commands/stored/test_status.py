@@ -72,3 +72,15 @@ def test_a_running_study_is_shown_with_what_is_done_in_training_and_left(
     assert row == ["small", "2", "1", "0", "0", "4"]
     assert [arm[0] for arm in arms] == ["cross_entropy", "avgk"]
     assert [sum(int(arm[column]) for arm in arms) for column in range(1, 6)] == [2, 1, 0, 0, 4]
+
+
+def test_a_study_that_can_not_be_read_from_here_hides_no_other(setsweep: Any, kept: Path) -> None:
+    """As one whose loss is of a module that lies elsewhere."""
+    other = kept.parent / "own"
+    other.mkdir()
+    text = (kept / "study.yaml").read_text().replace("study: small", "study: own")
+    (other / "study.yaml").write_text(text.replace("arms:", "arms:\n  mine: {loss: 'of_elsewhere:own'}"))
+    said = setsweep("status")
+    assert [line.split()[0] for line in said.out.splitlines() if line.strip()] == ["study", "small"]
+    assert said.err.startswith("Not listed: own, which must be readable from here: ")
+    assert "of_elsewhere is in neither" in said.err
