@@ -14,6 +14,7 @@ from setsweep.sweeps.study.text.errors import Location, StudyError, error_line
 from setsweep.sweeps.study.text.source import read_yaml
 from setsweep.trainables.config.complete import check_k
 from setsweep.trainables.config.coverage import COVERAGE
+from setsweep.trainables.config.run_config import TRAINING
 from setsweep.trainables.config.sections import num_classes
 from setsweep.trainables.config.training import check_value
 from setsweep.trainables.conformal.how import CONFORMAL, Conformal
@@ -21,6 +22,7 @@ from setsweep.trainables.conformal.sets import ConformalSets, all_sets
 from setsweep.trainables.evaluation.kept.rescore import Rescoring
 from setsweep.trainables.evaluation.metric import Metric, conformal_metric
 from setsweep.trainables.settings.problems import ConfigError
+from setsweep.trainables.settings.rules import one_of
 
 COMPARED = ("baseline", "confidence", "correction", "equivalent", "images", "k", "metrics", "pairs", "primary", "show")
 FIELDS = (
@@ -31,6 +33,7 @@ FIELDS = (
     "training.threshold_scores",
     *(f"compare.{name}" for name in COMPARED),
 )
+HEADS = one_of(*TRAINING["head"].rule.schema["enum"], "best")  # the better one on validation, which only scores tell
 
 
 def asked_of(study: Study, overrides: Sequence[str], thresholds: Literal["val", "test"]) -> tuple[Study, Rescoring]:
@@ -78,8 +81,8 @@ def _checked(study: Study, field: str, value: Any, others: Mapping[str, Any]) ->
         return check_k(value, num_classes(study.data))
     if field == "coverage":
         return COVERAGE.check(value)
-    if field == "training.head" and value == "best":
-        return value
+    if field == "training.head":
+        return HEADS.check(value)
     section, _, name = field.partition(".")
     if section == "training":
         return check_value(name, value)

@@ -165,7 +165,7 @@ def test_the_command_writes_what_scores_tell_beyond_means(
     ("override", "message"),
     [
         ("k=10", "--set k=10: k: must be between 1 and num_classes - 1 = 9, got 10."),
-        ("training.head=both", "--set training.head=both: training.head: must be one of ml, sccp, got 'both'."),
+        ("training.head=both", "--set training.head=both: training.head: must be one of ml, sccp, best, got 'both'."),
         ("compare.metrics=[test/avg3_accuracy]", "unknown test metric 'test/avg3_accuracy'."),
         ("training.epochs=9", "training.epochs: unknown field to measure anew with 'training.epochs'."),
         ("k", "--set k: k: unknown field to measure anew with"),
