@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -35,8 +36,10 @@ def command(
     """
     check_format(form)
     read, folder = stored_study(study, storage)
+    gc.disable()  # what is read lives to the end: looking for what doesn't took an eighth of the time
     planner, looks = stored_state(read, folder, results_of=storage)
     report = with_examples(build_report(planner.study, planner.runs(), looks, total=planner.total), folder)
+    gc.enable()
     if out is None:
         print(render(report, form).rstrip("\n"))
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Annotated
 
@@ -34,9 +35,11 @@ def command(
         out: write every format and the pictures into this folder instead.
     """
     check_form(form)
+    gc.disable()  # what is read lives to the end: looking for what doesn't took a tenth of the time
     planner, _ = stored_state(*stored_study(study, storage), results_of=storage)
     report = build_report(planner.study, planner.runs(), total=planner.total)
     found = build_sensitivity(report, metric)
+    gc.enable()
     if out is None:
         print(render_sensitivity(found, form).rstrip("\n"))
     else:

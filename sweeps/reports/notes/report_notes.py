@@ -12,7 +12,7 @@ from setsweep.sweeps.reports.notes.conformal import conformal_notes
 from setsweep.sweeps.reports.report import Failure, Report
 from setsweep.sweeps.reports.shown_metrics import shown_metrics
 from setsweep.sweeps.reports.wording import count, number, seeds, settings
-from setsweep.sweeps.study.study import Point
+from setsweep.sweeps.study.study import Point, Search, Study
 from setsweep.trainables.evaluation.metric import FEW, MANY, Metric
 
 _SHOWN_FAILURES = 10
@@ -53,12 +53,18 @@ def notes(report: Report) -> list[str]:
     ]
 
 
+def _most_seeds(study: Study, search: Search) -> int:
+    """That a trial may be trained with: a small space gives each trial more, and a race the best ones."""
+    own = [len(search.seeds_of(arm)) for arm in study.arms.values() if arm.searched]
+    return max([len(search.seeds), search.race or 0, *own])
+
+
 def _about_intervals(report: Report) -> str:
     study = report.study
     confirmed = tuple({seed for each in report.chosen for seed in each.seeds}) or study.confirm_seeds
     percent = f"{100 * study.compare.confidence:g} %"
     search = study.search
-    tried_with = search.first_seeds(max(len(search.seeds), search.race or 0)) if search else ()
+    tried_with = search.first_seeds(_most_seeds(study, search)) if search else ()
     fresh = (
         f"the fresh confirmation seeds {seeds(confirmed)} alone; "
         f"hyperparameters were chosen by {search.objective} with seeds {seeds(tried_with)}"

@@ -11,6 +11,7 @@ import pytest
 from setsweep.sweeps.reports.notes.report_notes import notes, progress
 from setsweep.sweeps.reports.report import Report, build_report
 from setsweep.sweeps.study.parts import Compare
+from setsweep.sweeps.study.space import Space
 from setsweep.sweeps.study.study import Arm, Search, Study
 
 Outcome = Callable[[Any], Any]
@@ -55,6 +56,14 @@ def test_the_seeds_of_a_race_are_among_those_that_have_chosen(make_study: Any, r
     search = Search(trials=4, objective="val/avg2_accuracy", seeds=(1000,), race=3)
     study = make_study(search=search)
     assert notes(build_report(study, results(study)))[0].endswith("with seeds 1000-1002.")
+
+
+def test_so_are_the_seeds_of_a_space_with_fewer_configurations_than_trials(make_study: Any) -> None:
+    """Four trials of a space of two: two seeds each."""
+    space = Space(kind="choice", choices=(0.1, 1.0), default=1.0)
+    arms = {"avgk": Arm(name="avgk", loss="avgk", searched={"loss.alpha": space})}
+    study = make_study(arms=arms, search=Search(trials=4, objective="val/avg2_accuracy", seeds=(1000,)))
+    assert notes(build_report(study, []))[0].endswith("with seeds 1000, 1001.")
 
 
 def test_a_study_without_a_search_says_so(make_study: Any, results: Any) -> None:
