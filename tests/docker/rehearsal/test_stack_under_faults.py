@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import signal
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import psutil
 import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]  # on a machine with much else to do
@@ -26,6 +29,11 @@ confirm: {{seeds: 8}}
 RUNS = 8
 PATIENCE = 900
 MLFLOW = "http://mlflow:5000/api/2.0/mlflow/"
+FAST = """
+import time
+true, true_ns = time.time, time.time_ns
+time.time, time.time_ns = lambda: true() + 3600, lambda: true_ns() + 3600 * 10**9
+"""
 
 
 class Study:
@@ -134,8 +142,35 @@ def test_a_worker_is_killed_with_all_that_it_was(table: Any, stack: Any, begun: 
     begun.check(table)
 
 
+def test_a_worker_is_cut_off_for_a_minute_and_comes_back(table: Any, stack: Any, begun: Study) -> None:
+    stack.machines["worker1"].cut()
+    time.sleep(60)
+    stack.machines["worker1"].mend()
+    code, said = begun.end()
+    assert code == 0, said
+    begun.check(table)
+
+
+def test_the_driver_is_killed(table: Any, stack: Any, begun: Study) -> None:
+    assert stack.machines["head"].kill(f"setsweep run {begun.file}")
+    code, said = begun.end()
+    assert code != 0
+    assert "must go on to its end" in said
+    begun.said.append(stack.call("resume", begun.name, "--wait"))
+    begun.check(table)
+
+
 def test_postgresql_is_started_again(table: Any, stack: Any, begun: Study) -> None:
     assert stack.machines["database"].kill()
+    stack.heal()
+    code, said = begun.end()
+    assert code == 0, said
+    begun.check(table)
+
+
+def test_mlflow_is_down_for_two_minutes(table: Any, stack: Any, begun: Study) -> None:
+    assert stack.machines["mlflow"].kill()
+    time.sleep(120)
     stack.heal()
     code, said = begun.end()
     assert code == 0, said
@@ -154,3 +189,39 @@ def test_the_disk_is_full(table: Any, stack: Any, begun: Study) -> None:
     assert "No space left on device" in said
     assert "Traceback" not in said
     begun.check(table)
+
+
+def test_a_workers_clock_is_an_hour_fast(table: Any, stack: Any) -> None:
+    clock = stack.volumes["studies"] / "clock"
+    clock.mkdir(mode=0o755)
+    (clock / "sitecustomize.py").write_text(FAST)  # which Python imports at its start; namespaces share one clock
+    stack.start("worker2", {"PYTHONPATH": f"/studies/clock:{os.environ.get('PYTHONPATH', '')}"})
+    study = Study(stack, "clock")
+    study.begin(results=2)
+    code, said = study.end()
+    stack.start("worker2")
+    assert code == 0, said
+    assert any(result["started"] > time.time() + 1000 for result in study.results()), "nobody's clock was wrong"
+    study.check(table)
+
+
+def test_a_worker_is_ten_times_slower(table: Any, stack: Any, begun: Study) -> None:
+    over = threading.Event()
+    slowing = threading.Thread(target=_slow, args=(stack.machines["worker2"], over))
+    slowing.start()
+    code, said = begun.end()
+    over.set()
+    slowing.join()
+    assert code == 0, said
+    begun.check(table)
+
+
+def _slow(machine: Any, over: threading.Event) -> None:
+    """Let what trains on a machine run for a tenth of the time."""
+    while not over.is_set():
+        training = [process for process in machine.inside() if process.name().startswith("ray::")]
+        for number in (signal.SIGSTOP, signal.SIGCONT):
+            for process in training:
+                with contextlib.suppress(psutil.Error):
+                    process.send_signal(number)
+            over.wait(0.9 if number == signal.SIGSTOP else 0.1)
