@@ -167,7 +167,7 @@ def test_the_readmes_example_runs_as_it_stands_on_a_ray_that_the_caller_has_star
     program = "\n".join(
         [
             "import numpy as np, ray",
-            "ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)",
+            "ray.init(address='local', num_cpus=2, include_dashboard=False, log_to_driver=False)",
             "images = np.zeros((3, 1, 8, 8), np.uint8)",
             found[1],
             "assert ray.is_initialized() and sets.shape == (3, 10) and later.aggregates.equals(result.aggregates)",

@@ -8,6 +8,7 @@ and a number spelled as text, which reading a study takes for the number, is an 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 from setsweep.sweeps.study.budget import BUDGET
@@ -97,6 +98,7 @@ def _definitions() -> Schema:
     found = {section: _named_section(section) for section in _NAMED}
     for section in _NAMED:
         found |= {f"{section}.{name}": _row(section, name) for name in (*TABLES[section], _OWN)}
+        found |= {f"{section}.each.{key}": _setting(setting) for key, setting in _shared(section).items()}
         found |= {f"grid.{section}.{name}": _grid_row(section, name) for name in (*TABLES[section], _OWN)}
     found |= {path: searchable_schema(setting) for path, setting in PATHS.items()}
     return found | arm_definitions() | space_definitions() | {"training": _training(), "grid": _grid()}
@@ -123,8 +125,20 @@ def _row(section: str, name: str) -> Schema:
     """The fields of a section that has that name; a user's function takes any."""
     own = declared_settings(section, {"name": name})
     besides = {key: value_schema(setting) for key, setting in _besides(section).items()}
-    fields = {"name": True, **{key: _setting(setting) for key, setting in own.items()}, **besides}
+    shared = _shared(section)
+    given = {key: ref(f"{section}.each.{key}") if key in shared else _setting(own[key]) for key in own}
+    fields = {"name": True, **given, **besides}
     return {"properties": fields} if name == _OWN else fields_schema(fields)
+
+
+def _shared(section: str) -> dict[str, Setting]:
+    """The settings that several rows of a table have, all with the same rule, default and description."""
+    found: dict[str, list[Setting]] = {}
+    for name in TABLES[section]:
+        for key, setting in declared_settings(section, {"name": name}).items():
+            found.setdefault(key, []).append(setting)
+    alike = {key: {json.dumps(_setting(each), sort_keys=True) for each in rows} for key, rows in found.items()}
+    return {key: rows[0] for key, rows in found.items() if len(rows) > 1 and len(alike[key]) == 1}
 
 
 def _setting(setting: Setting) -> Schema:

@@ -43,7 +43,8 @@ def test_an_editor_can_say_what_every_setting_does() -> None:
     for section in TABLES:
         for name in TABLES[section]:
             for key, setting in declared_settings(section, {"name": name}).items():
-                shown = known[f"{section}.{name}"]["properties"][key]["description"]
+                field = known[f"{section}.{name}"]["properties"][key]
+                shown = known.get(field.get("$ref", "").removeprefix("#/$defs/"), field)["description"]
                 assert shown.startswith(f"{setting.about} ({setting.rule.words}")
 
 
