@@ -47,7 +47,7 @@ def command(
         print(f"Note: {note}")
     arms = f"{len(read.arms)} arms" if len(read.arms) > 1 else "1 arm"
     points = f" at {len(read.points())} grid points" if read.grid else ""
-    print(f"{read.name}: nothing is wrong. {planner.total} runs of {arms}{points}.")
+    print(f"{read.name}: nothing is wrong. {planner.total} run{'' if planner.total == 1 else 's'} of {arms}{points}.")
     return DONE
 
 
