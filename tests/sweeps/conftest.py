@@ -126,6 +126,9 @@ def folder(tmp_path: Path, empty_database: Path, monkeypatch: pytest.MonkeyPatch
     return tmp_path
 
 
+OF_A_PROCESS = ("mlflow.parentRunId", "mlflow.setsweep.session")  # tags that another one has otherwise
+
+
 @pytest.fixture(scope="session")
 def snapshot() -> Callable[[Path], Snapshot]:
     """Calls read all that a database holds, with MLflow's random ids replaced by level and run key."""
@@ -145,7 +148,7 @@ def _snapshot(folder: Path) -> Snapshot:
             "status": status,
             "times": (start, end) if place[run][0] == "run" else None,
             "parent": place.get(tags[run].get("mlflow.parentRunId", "")),
-            "tags": {name: value for name, value in tags[run].items() if name != "mlflow.parentRunId"},
+            "tags": {name: value for name, value in tags[run].items() if name not in OF_A_PROCESS},
             "params": dict(database.execute("select key, value from params where run_uuid = ?", [run])),
             "rows": sorted(
                 database.execute("select key, step, timestamp, value, is_nan from metrics where run_uuid = ?", [run])
