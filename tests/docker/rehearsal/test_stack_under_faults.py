@@ -160,18 +160,6 @@ def test_the_driver_is_killed(table: Any, stack: Any, begun: Study) -> None:
     begun.check(table)
 
 
-def test_the_head_is_killed_and_started_again(table: Any, stack: Any, begun: Study) -> None:
-    assert stack.machines["head"].kill()
-    for worker in ("worker1", "worker2"):
-        stack.machines[worker].kill()
-    stack.heal()
-    code, said = begun.end()
-    assert code == 1
-    assert "Traceback" not in said
-    assert "which was started anew since" in said or "must answer while a study runs" in said  # which takes two minutes
-    begun.check(table)  # which submits it again, as the head has lost its memory of jobs
-
-
 def test_postgresql_is_started_again(table: Any, stack: Any, begun: Study) -> None:
     assert stack.machines["database"].kill()
     stack.heal()
