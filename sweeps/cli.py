@@ -38,9 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()  # where the reader of a pipe has gone, that shows now and not at the exit
     except CycloptsError as error:
         return _refused(f"{error} 'setsweep --help' lists the commands, 'setsweep COMMAND --help' what one takes.")
-    except ValueError as error:  # every error in what the user gave: study files, data, storage, addresses
-        return _refused(error)
-    except UnseenStorageError as error:
+    except (ValueError, UnseenStorageError) as error:  # in what the user gave: study files, data, storage, addresses
         return _refused(error)
     except ExecutorError as error:
         print(f"setsweep: {error}", file=sys.stderr)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from operator import itemgetter
 from typing import Any
 
 from mlflow.store.tracking.dbmodels import models
@@ -32,7 +31,6 @@ IN_MEMORY = (None, "", ":memory:")  # databases of SQLite which only the client'
 INSERTS: Mapping[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 CACHE_KIB = 64 * 1024  # of SQLite while it writes: its own 2 MiB hold no index of thousands of runs
 BUSY_MS = 20_000  # that SQLite waits for another writer, like MLflow
-IN_KEY_ORDER = itemgetter(0, 2, 3, 5)  # of metrics: that of their primary key, whose pages are then filled to the end
 
 
 def open_engine(uri: str) -> Engine | None:
@@ -99,8 +97,7 @@ class Statements:
                 connection.execute(update(run).where(run.c.run_uuid == run_id).values(one.changes))
         each = waiting.items()
         self._execute(connection, self._param, [(*pair, run_id) for run_id, one in each for pair in one.params.items()])
-        metrics = [row for one in waiting.values() for row in one.metrics]
-        self._execute(connection, self._metric, metrics)
+        self._execute(connection, self._metric, [row for one in waiting.values() for row in one.metrics])
         self._execute(connection, self._latest, [row for one in waiting.values() for row in one.latest.values()])
         self._write_datasets(connection, experiment_id, waiting)
         self._execute(connection, self._tag, [(*pair, run_id) for run_id, one in each for pair in one.tags.items()])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cache
 
 from setsweep.sweeps.study.budget import BUDGET
 from setsweep.sweeps.study.comparing import compare_settings
@@ -131,6 +132,7 @@ def _row(section: str, name: str) -> Schema:
     return {"properties": fields} if name == _OWN else fields_schema(fields)
 
 
+@cache
 def _shared(section: str) -> dict[str, Setting]:
     """The settings that several rows of a table have, all with the same rule, default and description."""
     found: dict[str, list[Setting]] = {}
